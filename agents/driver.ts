@@ -2,8 +2,11 @@
 // answered, and what it guarantees. Everything above agents/ uses only this interface and the list in agents/list.ts.
 
 import type { PromptDecision } from '../core/prompt.ts';
-import type { AgentEvent, AskedEvent } from './event.ts';
-import type { AgentScreen, PaneFacts, ShownText } from './screen.ts';
+import type { SessionSettings } from '../core/session-settings.ts';
+import type { AgentEvent, AskedEvent, EventOf } from './event.ts';
+import type { AgentDialog, AgentScreen, PaneFacts, ShownText } from './screen.ts';
+import type { SlashCommands } from './slash-command.ts';
+import type { TurnReader } from './turn.ts';
 
 export interface AgentDriver {
   /** As in the configuration and in `--agent`: "codex". */
@@ -12,6 +15,8 @@ export interface AgentDriver {
   readonly title: string;
   /** What tmux calls its program (`pane_current_command`). "node" is too common to be listed: such an agent is recognised by its hooks or screen. */
   readonly programs: readonly string[];
+  /** The variables of our own environment that its sessions on this machine get, beside the common ones: its keys and settings. */
+  readonly variables: readonly string[];
   readonly guarantees: AgentGuarantees;
   launch(options: LaunchOptions): Launch;
   /** The input of its hook or plugin. Undefined for an event that we do not use; throws if it cannot be read. */
@@ -20,13 +25,26 @@ export interface AgentDriver {
   readonly typing: TypingRules;
   /** What `ask` prints for this decision. Undefined: it cannot be answered through its hook or API. */
   answer(asked: AskedEvent, decision: PromptDecision): string | undefined;
+  /** Reads the texts and tools of a turn from its transcript. Without it, the events carry them: `said`, `tool`, `idle`. */
+  readonly turns?: TurnReader;
+  /** Texts that begin with "/" and are commands of the agent. Without it, they are typed as they are, unless `refuse` says no. */
+  readonly commands?: SlashCommands;
+  /** How the permission mode of a running agent is changed. Without it, a mode counts at the next start. */
+  readonly modes?: ModeKeys;
+  /** When a usage limit that stopped a turn is reset; undefined if the turn failed for another reason, or no time is known. */
+  resetOf?(failed: EventOf<'failed'>, at: number): number | undefined;
+  /** The option that waits for the reset, in the dialog about a usage limit. */
+  limitChoice?(dialog: AgentDialog): number | undefined;
 }
 
 /** Shown in the welcome of a thread and in docs/agents.md. */
 export interface AgentGuarantees {
   /** Who proves that a message was submitted. */
   readonly receipt: 'hook' | 'screen';
-  /** `api`: answered while the dialog in the terminal stays live. `hook`: the terminal shows no dialog meanwhile. `keys`: by keys on the recognised dialog. */
+  /**
+   * `api`: answered through `ask` while the dialog in the terminal stays live. `hook`: through `ask`, and the terminal shows no dialog
+   * meanwhile. `keys`: by keys on the recognised dialog.
+   */
   readonly permission: 'api' | 'hook' | 'keys' | 'none';
   readonly question: 'api' | 'hook' | 'keys' | 'none';
   /** Texts between tools are posted when they are written. */
@@ -42,10 +60,10 @@ export interface AgentGuarantees {
 export interface LaunchOptions {
   /** The program and its arguments, from the configuration. */
   readonly command: readonly string[];
-  /** Model, mode and more arguments, as the driver writes them on the command line. */
-  readonly settings: { readonly model?: string; readonly permissionMode?: string; readonly args?: readonly string[] };
+  /** Model, mode and more arguments, which the driver puts on the command line. */
+  readonly settings: Pick<SessionSettings, 'model' | 'permissionMode' | 'args'>;
   /** Go on with the newest conversation of the directory, or with this one. */
-  readonly resume?: 'newest' | { readonly session: string };
+  readonly resume?: 'newest' | { readonly session: string } | undefined;
   /** The folder with `drop`, `ask` and the files of the drivers, on the session's host. */
   readonly scripts: string;
   /** threadmux's home on the session's host. */
@@ -53,6 +71,8 @@ export interface LaunchOptions {
   readonly directory: string;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */
   readonly local?: { readonly node: string; readonly dist: string };
+  /** A file on the session's host with settings for Claude Code that add our hooks; undefined if there is none. */
+  readonly hookSettings?: string | undefined;
 }
 
 /** How the pane's program is started. It changes no file of the user's. */
@@ -76,8 +96,10 @@ export interface ScreenReader {
 }
 
 export interface TypingRules {
-  /** Why this text must not be typed; undefined if it may. */
+  /** Why this text must not be typed, in a sentence for people; undefined if it may. */
   refuse(text: string): string | undefined;
+  /** What is typed instead of a text, so that the agent reads it as text and does not act on its first or last characters. */
+  guard?(text: string): string;
   /** Lines (extended regular expressions) that the screen must show while the text is typed, so that a dialog that opens meanwhile gets nothing. */
   boxLines(screen: string, text: string, size: { readonly width: number; readonly height: number }): readonly string[];
   /** What the box shows once it has taken the text; undefined: wait the whole pause before Enter. */
@@ -88,4 +110,11 @@ export interface TypingRules {
   readonly onlyWhenIdle: boolean;
   /** The key that interrupts. */
   readonly interrupt: readonly string[];
+}
+
+export interface ModeKeys {
+  /** It goes to the next mode. */
+  readonly key: string;
+  /** The settings that the modes on the screen stand for. */
+  readonly names: Readonly<Record<string, NonNullable<SessionSettings['permissionMode']>>>;
 }

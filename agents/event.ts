@@ -22,15 +22,26 @@ const question = z.object({
   question: z.string(),
   header: z.string().default(''),
   multiSelect: z.boolean().default(false),
-  options: z.array(z.object({ label: z.string(), description: z.string().default('') })).max(50),
+  options: z
+    .array(
+      z.object({
+        label: z.string(),
+        description: z.string().default(''),
+        /** What the agent shows beside the option, such as code. */
+        preview: z.string().optional().catch(undefined),
+      }),
+    )
+    .max(200)
+    .default([]),
 });
 
 const events = {
+  /** `source`: "resume", or "clear" and "compact" if only the conversation is new. */
   started: z.looseObject({ ...base, event: z.literal('started'), source: word.optional(), model: word.optional() }),
   submitted: z.looseObject({ ...base, event: z.literal('submitted'), prompt: z.string() }),
   /** A text of the agent that is complete. Posted at once, silently; the same id is posted once. */
   said: z.looseObject({ ...base, event: z.literal('said'), id: word, text: z.string() }),
-  /** A tool starts. */
+  /** A tool starts. Shown as what runs now, and counted in the summary of the turn. */
   tool: z.looseObject({
     ...base,
     event: z.literal('tool'),
@@ -45,11 +56,15 @@ const events = {
     tool: word,
     input: z.record(z.string(), z.unknown()).default({}),
     questions: z.array(question).max(20).default([]),
-    /** "Always" can be chosen; for people, what it would allow. */
-    always: z.string().optional(),
-    /** The agent's id of the prompt, to close it when it is answered in the terminal. */
+    /** "Always" can be chosen; for people, what it would allow, one rule each. */
+    always: z.preprocess((one) => (typeof one === 'string' ? [one] : one), z.array(z.string()).optional()),
+    /** The agent's id of the prompt: it reports `resolved` with this id when somebody answers in the terminal. */
     ask: word.optional(),
   }),
+  /** It waits for a person in the terminal, and does not ask through its hook. With a message, people are told what the screen shows. */
+  waiting: z.looseObject({ ...base, event: z.literal('waiting'), message: z.string().optional() }),
+  /** Something else that people should know. */
+  notice: z.looseObject({ ...base, event: z.literal('notice'), message: z.string() }),
   /** A prompt was answered in the terminal, or is over. */
   resolved: z.looseObject({ ...base, event: z.literal('resolved'), ask: word }),
   /** The turn is over. `text`: the last text, unless it was reported by `said` before. */
@@ -59,19 +74,31 @@ const events = {
     text: z.string().optional(),
     id: word.optional(),
     interrupted: z.boolean().default(false),
+    /** Repeated after the end: it counts only if the end of this turn was not reported. */
+    late: z.boolean().optional(),
   }),
-  failed: z.looseObject({ ...base, event: z.literal('failed'), error: z.string(), details: z.string().optional() }),
+  /** `error` goes on with "Codex stopped: …", without a full stop; `details` is what the agent itself says. */
+  failed: z.looseObject({
+    ...base,
+    event: z.literal('failed'),
+    error: z.string(),
+    details: z.string().optional(),
+    /** The agent's own word for it. */
+    code: word.optional(),
+  }),
+  /** It exits. With the reason "clear" it goes on with a new conversation. */
   ended: z.looseObject({ ...base, event: z.literal('ended'), reason: word.optional() }),
 };
 
 type Events = typeof events;
 export type AgentEventName = keyof Events;
 export type AgentEvent = { [E in AgentEventName]: z.infer<Events[E]> }[AgentEventName];
-export type AskedEvent = z.infer<Events['asked']>;
+export type EventOf<E extends AgentEventName> = z.infer<Events[E]>;
+export type AskedEvent = EventOf<'asked'>;
 
 const named = z.object({ event: z.string() });
 
-/** Undefined for an event of a newer version. Throws a `ZodError` if a field is wrong. */
+/** Undefined for an event of a newer version. Throws if a field is wrong. */
 export function parseAgentEvent(json: unknown): AgentEvent | undefined {
   const { event } = named.parse(json);
   return Object.hasOwn(events, event) ? events[event as AgentEventName].parse(json) : undefined;

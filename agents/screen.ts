@@ -33,25 +33,37 @@ export interface AgentDialog {
   readonly full: boolean;
   /** `choice`: one option is highlighted and Enter takes it. `panel`: it only shows something. */
   readonly form: 'choice' | 'panel' | 'unknown';
+  /** Empty if the beginning of the dialog is off the screen. */
   readonly title: string;
+  /** Everything between the title and the keys that is not an option; wrapped lines are whole again. */
   readonly text: readonly string[];
   readonly options: readonly AgentDialogOption[];
+  /** The list has options that are scrolled out of sight. */
   readonly hasMore: boolean;
+  /** A text field is open that is not an option: letters are written into it. */
   readonly field: 'empty' | 'full' | undefined;
+  /** The line of keys, as the dialog shows it. */
   readonly help: string;
 }
 
-/** See DialogOption of agents/claude/screen/dialog-options.ts. */
 export interface AgentDialogOption {
+  /** The number that the dialog shows; the same option may have another one in another version. */
   readonly number: number | undefined;
   readonly label: string;
+  /** The explanation beside or below the label. */
   readonly about: string;
+  /** Enter takes this one. */
   readonly selected: boolean;
   /** The key that takes it at once, as tmux names it. */
   readonly key?: string;
+  /** It is a text field while it is highlighted: `empty` or `full`. Before that it is `closed`. */
+  readonly field?: 'closed' | 'empty' | 'full';
 }
 
-/** What tmux reports about the pane at the same moment. */
+/**
+ * What tmux reports about the pane at the same moment. Only these facts reveal a dead pane, copy mode, a shell or another
+ * program. Pass the cursor whenever possible: text on the screen cannot imitate it.
+ */
 export interface PaneFacts {
   readonly cursorX?: number;
   readonly cursorY?: number;

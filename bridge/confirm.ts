@@ -2,9 +2,9 @@
 // screen shows it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
-import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
-import { boxWhileTyping } from '../agents/claude/screen/shown-text.ts';
+import { describeScreen } from '../agents/describe-screen.ts';
+import type { AgentDriver } from '../agents/driver.ts';
+import { hasDialog } from '../agents/fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { readPane } from '../threads/read-pane.ts';
@@ -125,12 +125,15 @@ async function pressOnceMore(message: TypedState, options: ConfirmOptions): Prom
   const seen = await lookAgain(message, options);
   if (seen.kind !== 'standing') return;
   const { tmux, record } = options;
-  const shows = boxWhileTyping(seen.screen.text, '', { width: 80, height: 24 });
-  await pressEnter(tmux, { pane: record, command: record.command, dialog: DIALOG, shows }, message.deliveryId);
+  const { screen, typing } = seen.driver;
+  const shows = typing.boxLines(seen.screen.text, '', { width: 80, height: 24 });
+  const guard = { pane: record, command: record.command, dialog: screen.dialogLine, shows };
+  await pressEnter(tmux, guard, message.deliveryId);
 }
 
 type Seen =
-  | { readonly kind: 'idle' | 'busy' | 'dialog' | 'standing'; readonly screen: SeenScreen }
+  | { readonly kind: 'idle' | 'busy' | 'dialog'; readonly screen: SeenScreen }
+  | { readonly kind: 'standing'; readonly screen: SeenScreen; readonly driver: AgentDriver }
   | { readonly kind: 'unseen'; readonly because: string; readonly surely: boolean }
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
@@ -142,11 +145,12 @@ async function lookAgain(
   try {
     const seen = await look(tmux, record, { maxAgeMs, signal });
     if (seen.kind === 'gone') return { kind: 'over', because: 'The pane is gone.', screen: undefined };
-    const { screen } = readPane(seen, record);
+    const { screen, driver } = readPane(seen, record);
     const { text } = seen;
-    const shown = seenScreen(record, seen);
-    if (boxHolds(screen, message.typed.text) === 'yes') return { kind: 'standing', screen: shown };
-    if (hasDialog(text)) return { kind: 'dialog', screen: shown };
+    const shown = seenScreen(record, seen, driver.screen);
+    if (driver.screen.boxHolds(screen, message.typed.text) === 'yes')
+      return { kind: 'standing', screen: shown, driver };
+    if (hasDialog(text, driver.screen)) return { kind: 'dialog', screen: shown };
     switch (screen.kind) {
       case 'empty':
       case 'draft':
@@ -159,7 +163,7 @@ async function lookAgain(
       case 'dead':
       case 'shell':
       case 'otherProgram':
-        return { kind: 'over', because: describeScreen(screen), screen: shown };
+        return { kind: 'over', because: describeScreen(screen, driver.title), screen: shown };
       default:
         return { kind: 'busy', screen: shown };
     }

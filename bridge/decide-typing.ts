@@ -1,8 +1,10 @@
 // Decides from what the pane shows whether a message is typed, waits or is refused. Pure. Text is typed only into a box
 // that is certainly visible.
 
-import { boxHolds, describeScreen } from '../agents/claude/screen/describe.ts';
-import { type ClaudeScreen, isShell } from '../agents/claude/screen/screen.ts';
+import { describeScreen } from '../agents/describe-screen.ts';
+import type { AgentDriver } from '../agents/driver.ts';
+import type { AgentScreen } from '../agents/screen.ts';
+import { isShell } from '../agents/shell-name.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { LookResult } from '../tmux/look.ts';
@@ -17,10 +19,13 @@ export type TypingStep =
 
 export interface PaneState {
   readonly look: LookResult;
-  readonly screen: ClaudeScreen;
+  readonly screen: AgentScreen;
   readonly record: Pick<ThreadRecord, 'panePid' | 'serverPid' | 'shell' | 'claudeSession' | 'at'>;
   /** Its hooks or its screen show that an agent runs there. */
   readonly isAgent: boolean;
+  readonly driver: Pick<AgentDriver, 'title' | 'screen' | 'typing'>;
+  /** What would be typed. */
+  readonly text: string;
   readonly allowShell: boolean;
   /** A text that we typed and that is not confirmed yet. */
   readonly standing: string | undefined;
@@ -35,7 +40,7 @@ const STARTS_WITHIN_MS = 60_000;
 const FOUND_STARTS_WITHIN_MS = 10_000;
 
 export function decide(facts: PaneState): TypingStep {
-  const { look, screen, record, standing } = facts;
+  const { look, screen, record, driver } = facts;
   if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone, because its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
     return {
@@ -47,27 +52,32 @@ export function decide(facts: PaneState): TypingStep {
     return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };
   if (record.shell === 'terminal') return unlessLate(decideForTerminal(look), facts);
   if (!facts.isAgent) return unlessLate(decideForShell(look, facts), facts);
+  const refusal = driver.typing.refuse(facts.text);
+  if (refusal !== undefined) return { do: 'refuse', because: refusal };
   switch (screen.kind) {
     case 'empty':
-      return { do: 'type', stash: false };
+      return decideForEmpty(screen, driver);
     case 'draft':
-      return decideForDraft(screen, standing);
+      return decideForDraft(screen, facts);
     case 'copyMode':
       return { do: 'leave-mode' };
     case 'dead':
-      return { do: 'refuse', because: describeScreen(screen) };
+      return { do: 'refuse', because: describeScreen(screen, driver.title) };
     case 'shell':
     case 'otherProgram':
       return isStarting(facts)
         ? { do: 'wait', because: 'The agent is starting.' }
-        : { do: 'refuse', because: describeScreen(screen) };
+        : { do: 'refuse', because: describeScreen(screen, driver.title) };
     default:
-      return { do: 'wait', because: [describeScreen(screen), nextStep(screen)].filter(Boolean).join(' ') };
+      return {
+        do: 'wait',
+        because: [describeScreen(screen, driver.title), nextStep(screen)].filter(Boolean).join(' '),
+      };
   }
 }
 
 /** What the user can do, so that the message is typed. */
-function nextStep(screen: ClaudeScreen): string {
+function nextStep(screen: AgentScreen): string {
   switch (screen.kind) {
     case 'dialog':
       // threadmux closes a panel itself.
@@ -83,19 +93,32 @@ function nextStep(screen: ClaudeScreen): string {
   }
 }
 
+function decideForEmpty(
+  { busy, queued }: AgentScreen & { kind: 'empty' },
+  { title, typing }: PaneState['driver'],
+): TypingStep {
+  if (typing.onlyWhenIdle && (busy || queued))
+    return { do: 'wait', because: `${title} is working. Your message is typed when it is done.` };
+  return { do: 'type', stash: false };
+}
+
 /**
- * Claude Code keeps only one stash. A text that may be ours must not be stashed: right after Enter the box still shows
+ * There is only one stash. A text that may be ours must not be stashed: right after Enter the box still shows
  * it, and confirm.ts presses Enter again if it stays.
  */
-function decideForDraft(screen: ClaudeScreen & { kind: 'draft' }, standing: string | undefined): TypingStep {
-  const ours = standing === undefined ? 'no' : boxHolds(screen, standing);
-  if (ours === 'no' && !screen.stashed) return { do: 'type', stash: true };
+function decideForDraft(
+  screen: AgentScreen & { kind: 'draft' },
+  { standing, driver: { screen: reader, typing, title } }: PaneState,
+): TypingStep {
+  const ours = standing === undefined ? 'no' : reader.boxHolds(screen, standing);
+  const mayType = typing.stash !== undefined && !(typing.onlyWhenIdle && screen.busy);
+  if (ours === 'no' && !screen.stashed && mayType) return { do: 'type', stash: true };
   return {
     do: 'wait',
     because:
       ours === 'yes'
         ? 'An earlier message is still in the input box.'
-        : `${describeScreen(screen)} Submit or clear it, and your message is typed.`,
+        : `${describeScreen(screen, title)} Submit or clear it, and your message is typed.`,
   };
 }
 
@@ -116,10 +139,10 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run' }
-    : { do: 'wait', because: describeScreen(screen) };
+    : { do: 'wait', because: describeScreen(screen, facts.driver.title) };
 }
 
-/** A program may ask something else by now, and a late "y" would answer that. Only Claude's dialogs are recognised. */
+/** A program may ask something else by now, and a late "y" would answer that. Only the dialogs of agents are recognised. */
 function unlessLate(step: TypingStep, { isFresh }: PaneState): TypingStep {
   if (step.do !== 'run' || isFresh) return step;
   return {

@@ -1,9 +1,8 @@
 // One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the
 // pane record what was done.
 
-import { timesShown } from '../agents/claude/screen/describe.ts';
-import { DIALOG, hasDialog } from '../agents/claude/screen/screen.ts';
-import { boxWhileTyping, shownText } from '../agents/claude/screen/shown-text.ts';
+import type { ScreenReader } from '../agents/driver.ts';
+import { hasDialog } from '../agents/fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
@@ -87,8 +86,6 @@ export interface WaitingAttempt {
   readonly soon: boolean;
 }
 
-export const STASH = { key: 'C-s', confirmed: '› stashed' } as const;
-
 export async function attemptDelivery(
   message: TypedState,
   options: AttemptOptions,
@@ -129,7 +126,7 @@ async function typeInto(
   const seen = await lookAtPane(tmux, record, { signal: options.signal });
   const isOther = seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
-  const { screen, isAgent } = readPane(seen, record);
+  const { screen, isAgent, driver } = readPane(seen, record);
   // An attempt before a crash or a lost connection has typed it. Only the receipt is missing.
   if (wasEntered(seen, message.deliveryId))
     return isAgent
@@ -140,16 +137,16 @@ async function typeInto(
         };
   if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
-  const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen);
+  const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen, driver.screen);
   const standing = options.standing();
   const step = decide({
-    ...{ look: seen, screen, record, isAgent, allowShell: options.allowShell },
+    ...{ look: seen, screen, record, isAgent, driver, text: message.typed.text, allowShell: options.allowShell },
     ...{ standing: standing?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
   });
   // Without hooks, the program that was just seen must still be in the foreground.
   const isReported = record.shell === 'no' && record.claudeSession !== '';
   const { command } = isReported || seen.kind === 'gone' ? record : seen;
-  const guard = { pane: record, command, dialog: DIALOG };
+  const guard = { pane: record, command, dialog: driver.screen.dialogLine };
   switch (step.do) {
     case 'refuse':
       return failed(step.because, shown);
@@ -174,19 +171,21 @@ async function typeInto(
       return ran;
     }
     case 'type': {
-      if (hasDialog(text ?? '')) return waiting('Claude shows a dialog. Answer it, and your message is typed.', shown);
-      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now()))
+      if (hasDialog(text ?? '', driver.screen))
+        return waiting(`${driver.title} shows a dialog. Answer it, and your message is typed.`, shown);
+      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen))
         return waiting('An earlier message is still being typed.', shown, { soon: true });
       options.onTyping();
+      const { typing } = driver;
       const delivery = await typeMessage(
         tmux,
-        { ...guard, shows: seen.kind === 'gone' ? [] : boxWhileTyping(seen.text, message.typed.text, seen) },
+        { ...guard, shows: seen.kind === 'gone' ? [] : typing.boxLines(seen.text, message.typed.text, seen) },
         { id: message.deliveryId, text: message.typed.text },
         {
           signal: options.signal,
-          shown: shownText(message.typed.text),
+          shown: typing.shownText(message.typed.text),
           ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-          ...(step.stash ? { stash: STASH } : {}),
+          stash: step.stash ? typing.stash : undefined,
         },
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already')
@@ -210,11 +209,16 @@ async function typeInto(
 const ARRIVES_WITHIN_MS = 2_000;
 
 /**
- * While Claude Code is too busy to read, its box looks empty although a text and Enter are waiting in the terminal.
+ * While an agent is too busy to read, its box looks empty although a text and Enter are waiting in the terminal.
  * Text that is typed then would join that message, so an unconfirmed earlier message must be visible as submitted
  * first.
  */
-export function hasArrived({ text, before, at }: AttemptState, screen: string, now: number): boolean {
+export function hasArrived(
+  { text, before, at }: AttemptState,
+  screen: string,
+  now: number,
+  { timesShown }: Pick<ScreenReader, 'timesShown'>,
+): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
 }
 

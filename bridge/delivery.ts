@@ -2,18 +2,20 @@
 // crash.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { driverOf } from '../agents/list.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
 import { createSharedLook } from './seen-screen.ts';
 import { tellUnheard } from './tell-unheard.ts';
-import { composeForClaude, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
+import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
@@ -22,7 +24,7 @@ const GIVE_UP_MS = 24 * 3_600_000;
 /** The pause between two attempts, and its growth: about a sixth of the time that the message has waited. */
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
-/** After an own message that Claude Code is about to show. */
+/** After an own message that the agent is about to show. */
 const SHORT_PAUSE_MS = 40;
 const FILES_PAUSE_MS = 2_000;
 const LIMIT_PAUSE_MS = 500;
@@ -75,7 +77,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
       ? 'plain'
       : (message.as ?? (await options.slash.howToSend(message, thread)));
     if (as === 'held') return;
-    const typed = as === 'plain' ? composePlain(message.text, paths) : composeForClaude(message.text, paths, as);
+    const { typing } = driverOf(options.threads.registry.get(thread.id)?.agent ?? '');
+    const typed = as === 'plain' ? composePlain(message.text, paths) : composeForAgent(message.text, paths, as, typing);
     if (typed.kind === 'nothing') {
       await outcomes.empty(message);
       return inbox.done(message);
@@ -87,7 +90,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
     void outcomes.typed(message);
-    // Do not hold up the next message: Claude Code has its own queue.
+    // Do not hold up the next message: the agent has its own queue, or the next one waits until it is idle.
     void prove(message, way, outcome).catch((error: Error) => {
       if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
     });
@@ -174,7 +177,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const typedAt = Date.now();
     const proof = await confirm(way, {
       ...{ tmux, record, signal, look, waits },
-      isHeard: () => options.threads.registry.get(thread.id)?.claudeSession !== '',
+      isHeard: () => isHeard(options.threads.registry.get(thread.id)),
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),
     });
@@ -227,6 +230,11 @@ export function createDeliver(options: JourneyOptions): Deliver {
     outcomes.expected(message, waits.markMs);
     return inTurn(thread.id, () => attempt(message, thread));
   };
+}
+
+/** Whether the agent reports what was submitted. */
+function isHeard(record: ThreadRecord | undefined): boolean {
+  return record?.claudeSession !== '' && driverOf(record?.agent ?? '').guarantees.receipt === 'hook';
 }
 
 /** After a day, nobody expects the message to be typed. */

@@ -1,7 +1,7 @@
 // Posts what a slash command printed. It is read from the transcript on the session's host, because no hook reports it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parsePrinted, READ_TRANSCRIPT_END } from '../agents/claude/commands/printed.ts';
+import { driverOf } from '../agents/list.ts';
 import type { Log } from '../core/log.ts';
 import { narrowText } from '../core/narrow-text.ts';
 import { screenBlock } from '../threads/notices.ts';
@@ -22,7 +22,7 @@ export interface RanCommand {
   readonly message: string;
   /** When it was typed (`Date.now`). */
   readonly at: number;
-  /** A hook reported it: Claude answers, and prints at most a line. */
+  /** A hook reported it: the agent answers, and prints at most a line. */
   readonly isTurn: boolean;
 }
 
@@ -39,12 +39,13 @@ export function createPostPrinted({ hosts, recordOf, say, log, signal }: Printed
   /** True if the command has ended, with or without output. */
   async function look({ thread, message, at }: RanCommand): Promise<boolean> {
     const record = recordOf(thread); // /clear starts another transcript
-    if (record === undefined || record.transcript === '') return true;
-    const output = await hosts.get(record.host).sh(READ_TRANSCRIPT_END, [record.transcript], {
+    const printed = driverOf(record?.agent ?? '').commands?.printed;
+    if (record === undefined || printed === undefined || record.transcript === '') return true;
+    const output = await hosts.get(record.host).sh(printed.script, [record.transcript], {
       ...{ doing: 'read what the command printed', timeoutMs: 10_000, maxBytes: 2 ** 20, signal },
     });
     const since = (Date.now() - at) / 1_000 + TOLERANCE_S;
-    const news = parsePrinted(output).filter(({ uuid, age }) => age <= since && !seen.has(uuid));
+    const news = printed.parse(output).filter(({ uuid, age }) => age <= since && !seen.has(uuid));
     for (const { uuid } of news) remember(uuid);
     const text = news.flatMap((one) => (one.text === '' ? [] : [one.text])).join('\n');
     if (text !== '')

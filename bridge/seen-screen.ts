@@ -1,6 +1,7 @@
 // The screen of a pane as it was seen, with the fingerprint that ties key buttons to it.
 
-import { type PaneView, screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
+import type { ScreenReader } from '../agents/driver.ts';
+import { type PaneView, screenFingerprint } from '../agents/fingerprint.ts';
 import { type LookResult, lookAtPane as lookAt } from '../tmux/look.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
@@ -11,8 +12,8 @@ export interface SeenScreen {
   readonly print: string | undefined;
 }
 
-export function seenScreen(pane: { readonly paneId: string }, view: PaneView): SeenScreen {
-  return { text: view.text, print: screenFingerprint(pane.paneId, view) };
+export function seenScreen(pane: { readonly paneId: string }, view: PaneView, reader: ScreenReader): SeenScreen {
+  return { text: view.text, print: screenFingerprint(pane.paneId, view, reader) };
 }
 
 // Shares one look at a pane among all messages that wait there.

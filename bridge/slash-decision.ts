@@ -1,7 +1,7 @@
-// Decides what happens with a text that begins with "/": a command of Claude Code is passed, prose is typed as text, and a
+// Decides what happens with a text that begins with "/": a command of the agent is passed, prose is typed as text, and a
 // person is asked about everything else. Pure.
 
-import { BUILTIN_COMMANDS, type ClaudeCommand, type CommandRisk } from '../agents/claude/commands/builtin.ts';
+import type { CommandRisk, SlashCommand, SlashCommands } from '../agents/slash-command.ts';
 import { cleanInbound } from '../core/untrusted-text.ts';
 
 export type SlashDecision =
@@ -12,25 +12,30 @@ export type SlashDecision =
 
 export type AskReason = 'unknown' | 'restricted' | CommandRisk;
 
-/** `own` is read only if Claude Code itself has no such command. `only`: "slashCommands" of the configuration. */
+/** `own` is read only if the agent itself has no such command. `only`: "slashCommands" of the configuration. */
 export async function decideSlash(
   text: string,
-  own: () => Promise<readonly ClaudeCommand[]>,
+  commands: SlashCommands | undefined,
+  own: () => Promise<readonly SlashCommand[]>,
   only: readonly string[] | undefined,
 ): Promise<SlashDecision> {
   const name = commandName(text);
-  if (name === undefined) return { kind: 'text' };
-  const command = findCommand(name, BUILTIN_COMMANDS) ?? findCommand(name, await own());
+  if (name === undefined || commands === undefined) return { kind: 'text' };
+  const command = findCommand(name, commands.builtin) ?? findCommand(name, await own());
   if (only !== undefined && !only.includes(`/${name}`)) return { kind: 'ask', name, why: 'restricted' };
   if (command === undefined && only === undefined) return { kind: 'ask', name, why: 'unknown' };
   return command?.risk === undefined ? { kind: 'command' } : { kind: 'ask', name, why: command.risk };
 }
 
-/** For callers who cannot ask: one of Claude Code's own commands that needs no confirmation. */
-export function isPlainCommand(text: string, only: readonly string[] | undefined): boolean {
+/** For callers who cannot ask: one of the agent's own commands that needs no confirmation. */
+export function isPlainCommand(
+  text: string,
+  commands: SlashCommands | undefined,
+  only: readonly string[] | undefined,
+): boolean {
   const name = commandName(text);
-  if (name === undefined || (only !== undefined && !only.includes(`/${name}`))) return false;
-  const command = findCommand(name, BUILTIN_COMMANDS);
+  if (commands === undefined || name === undefined || (only !== undefined && !only.includes(`/${name}`))) return false;
+  const command = findCommand(name, commands.builtin);
   return command === undefined ? only !== undefined : command.risk === undefined;
 }
 
@@ -39,6 +44,6 @@ export function commandName(text: string): string | undefined {
   return /^\/([\p{L}\p{N}][\p{L}\p{N}_.:-]*)(?=\s|$)/u.exec(cleanInbound(text).trim())?.[1];
 }
 
-function findCommand(name: string, commands: readonly ClaudeCommand[]): ClaudeCommand | undefined {
+function findCommand(name: string, commands: readonly SlashCommand[]): SlashCommand | undefined {
   return commands.find((one) => one.name === name || one.aliases?.includes(name));
 }

@@ -1,6 +1,7 @@
-// Messages that begin with "/": passed to Claude Code, held until a person has tapped, or typed as text; and what they print.
+// Messages that begin with "/": passed to the agent, held until a person has tapped, or typed as text; and what they print.
 
-import type { ClaudeCommand } from '../agents/claude/commands/builtin.ts';
+import { driverOf } from '../agents/list.ts';
+import type { SlashCommand } from '../agents/slash-command.ts';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -19,7 +20,7 @@ export interface SlashMessages {
   /** `held`: nothing is typed until a person has tapped; the message comes back with `as`. */
   howToSend(message: AcceptedMessage, thread: ThreadRef): Promise<'text' | 'command' | 'held'>;
   /** The user's own commands for the session of this thread. */
-  own(thread: string): Promise<readonly ClaudeCommand[]>;
+  own(thread: string): Promise<readonly SlashCommand[]>;
   /** Posts what a command prints. Never rejects. */
   ran(command: RanCommand): Promise<void>;
   readonly tapped: HeldMessages['tapped'];
@@ -56,9 +57,10 @@ export function createSlashMessages(options: SlashOptions): SlashMessages {
     async howToSend(message, thread) {
       // In a shell, "/bin/ls" is a program.
       const record = registry.get(thread.id);
+      const { commands } = driverOf(record?.agent ?? '');
       if (record !== undefined && record.shell !== 'no' && record.claudeSession === '')
-        return isPlainCommand(message.text, config.slashCommands) ? 'command' : 'text';
-      const decision = await decideSlash(message.text, () => own(thread.id), config.slashCommands);
+        return isPlainCommand(message.text, commands, config.slashCommands) ? 'command' : 'text';
+      const decision = await decideSlash(message.text, commands, () => own(thread.id), config.slashCommands);
       if (decision.kind !== 'ask') return decision.kind;
       await held.hold(message, thread, decision);
       return 'held';

@@ -2,6 +2,7 @@
 // them; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
+import { configuredAgent } from '../agents/configured-agent.ts';
 import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -22,6 +23,7 @@ import { createThreadAdoption } from './adopt-threads.ts';
 import { createAskAgent } from './ask-agent.ts';
 import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
+import { NO_PROGRAM, type ProgramPlace } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { streamState } from './commands/streams.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
@@ -55,7 +57,7 @@ export interface BridgeOptions {
   readonly servers: readonly ServerConfig[];
   readonly env: ConfigEnvironment;
   readonly onFatal: (error: ThreadmuxError) => void;
-  readonly agentSettings?: string;
+  readonly program?: ProgramPlace;
   readonly settleMs?: number;
   readonly waits?: Partial<Waits>;
   readonly startsMs?: number;
@@ -113,14 +115,16 @@ export async function startServer(
   const streams = createStreamThreads({
     ...{ home, log, rest, botId, place, env: options.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote: shared.remote, command: config.agent.command },
+    ...{ hosts, remote: shared.remote, command: configuredAgent(config, 'claude').command },
     registry: threads.registry,
     isCommand: async (text, cwd) => {
-      const list = () => own({ host: config.host, cwd, transcript: '' });
-      return (await decideSlash(text, list, config.slashCommands)).kind === 'command';
+      const list = () => own({ host: config.host, cwd, transcript: '', agent: 'claude' });
+      return (
+        (await decideSlash(text, configuredAgent(config, 'claude').driver.commands, list, config.slashCommands))
+          .kind === 'command'
+      );
     },
-    agentSettings: options.agentSettings,
-    onThread: known.learn,
+    ...{ agentSettings: options.program?.hookSettings, onThread: known.learn },
     check: async ({ dir }) => {
       await directories.check(dir);
       return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
@@ -169,12 +173,12 @@ export async function startServer(
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
     ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
     ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
-    agentSettings: options.agentSettings,
+    program: options.program ?? { ...NO_PROGRAM, home: home.root },
     accept(message, thread) {
       inbox.put(message);
       void journey.send(message, thread);
     },
-    environment: sessionEnvironment(options.env, config.agents.claude.environment),
+    environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
     stateFolder: home.folder('state'),
     retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
   };

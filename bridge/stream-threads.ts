@@ -229,7 +229,7 @@ function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefi
     ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
     ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
     ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
-    ...{ inChannel: false, adopted: 'no' },
+    ...{ inChannel: false, adopted: 'no', agent: '' },
   };
 }
 

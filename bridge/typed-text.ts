@@ -1,36 +1,42 @@
-// What is typed for a message: its text, made safe for Claude Code's input box, and the paths of its files.
+// What is typed for a message: its text, made safe for the input box of the agent, and the paths of its files.
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { TypingRules } from '../agents/driver.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { cleanInbound, guardForEnter, guardForPrompt } from '../core/untrusted-text.ts';
+import { cleanInbound, guardForEnter } from '../core/untrusted-text.ts';
 import { download } from '../discord/http-pool.ts';
 import { writeWhole } from '../home/atomic-write.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import type { AcceptedMessage } from './inbox.ts';
 
 export type TypedText =
-  /** Claude Code confirms it by its UserPromptSubmit hook. */
+  /** The agent's hook confirms it. */
   | { readonly kind: 'prompt'; readonly text: string }
   /** A slash command. Most are reported by no hook, so the screen confirms them. */
   | { readonly kind: 'slash'; readonly text: string }
   | { readonly kind: 'nothing' };
 
 /**
- * Ends the name of a command that has no arguments. Without it, Enter would run the first entry of Claude Code's menu:
+ * Ends the name of a command that has no arguments. Without it, Enter would run the first entry of the agent's menu:
  * `/logou` logs out. With it, only the exact name counts.
  */
 const NO_MENU = '\u00a0';
 
 /** `as`: see slash-decision.ts. */
-export function composeForClaude(message: string, paths: readonly string[], as: 'text' | 'command'): TypedText {
+export function composeForAgent(
+  message: string,
+  paths: readonly string[],
+  as: 'text' | 'command',
+  { guard = (one) => one }: Pick<TypingRules, 'guard'>,
+): TypedText {
   const text = cleanInbound(message).trim();
   if (as === 'command') {
     const line = [text, ...paths].join(' ');
     return { kind: 'slash', text: /\s/.test(line) ? guardForEnter(line) : `${line}${NO_MENU}` };
   }
   const whole = [text, paths.join('\n')].filter(Boolean).join('\n\n');
-  return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guardForPrompt(whole) };
+  return whole === '' ? { kind: 'nothing' } : { kind: 'prompt', text: guard(whole) };
 }
 
 /** For other programs: the unchanged text, and paths on the same line. */
@@ -40,7 +46,7 @@ export function composePlain(message: string, paths: readonly string[]): TypedTe
 }
 
 // A message's files are stored on the session's host, in files/<message id>/ of our home. Their names are not trusted
-// and are reduced to characters that mean nothing to a shell, tmux or Claude.
+// and are reduced to characters that mean nothing to a shell, tmux or an agent.
 
 export interface FetchedFiles {
   readonly paths: readonly string[];

@@ -1,7 +1,8 @@
-// Usage limits in the bridge: messages wait for the reset, "continue" is sent once, and the dialog that Claude Code opens is
+// Usage limits in the bridge: messages wait for the reset, "continue" is sent once, and the dialog that the agent opens is
 // answered with "Stop and wait". The registry keeps the limit, so a restart changes nothing.
 
-import type { Dialog } from '../agents/claude/screen/dialog.ts';
+import { driverOf } from '../agents/list.ts';
+import type { AgentDialog } from '../agents/screen.ts';
 import type { ServerConfig } from '../core/config.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
@@ -19,7 +20,7 @@ export interface UsageLimits {
   /** What replaces the button; undefined if there is nothing to cancel. */
   cancel(thread: string, letter: string, by: string): string | undefined;
   /** The option that is chosen without asking a person. */
-  ownChoice(thread: string, dialog: Dialog): number | undefined;
+  ownChoice(thread: string, dialog: AgentDialog): number | undefined;
   /** Continues with the limits that an earlier process left. */
   takeUp(): void;
 }
@@ -31,8 +32,6 @@ interface UsageLimitsParts {
   /** The dialog may have been open before the limit was reported. */
   readonly lookAtDialog: (thread: string) => void;
 }
-
-const STOP_AND_WAIT = 'Stop and wait for limit to reset';
 
 export function createUsageLimits(parts: UsageLimitsParts): UsageLimits {
   const { registry } = parts.threads;
@@ -72,10 +71,9 @@ export function createUsageLimits(parts: UsageLimitsParts): UsageLimits {
       registry.change(thread, { limit: { ...limit, state: 'cancelled' } });
       return `⏳ Cancelled by ${untrustedText(by, 60)}: messages do not wait for the reset any more.`;
     },
-    ownChoice(thread, { which, options }) {
-      if (which !== 'limit' || !isHeld(limitOf(thread), Date.now())) return undefined;
-      const at = options.findIndex(({ label }) => label === STOP_AND_WAIT);
-      return at < 0 ? undefined : at;
+    ownChoice(thread, dialog) {
+      if (!isHeld(limitOf(thread), Date.now())) return undefined;
+      return driverOf(registry.get(thread)?.agent ?? '').limitChoice?.(dialog);
     },
     takeUp() {
       for (const record of registry.all()) if (!record.closed) reached(record);

@@ -1,10 +1,11 @@
 // The schema of config.json. Unknown keys are errors: a misspelt "alow" must not silently remove a restriction.
 
 import * as z from 'zod';
+import { AGENT_NAMES } from './agent-names.ts';
 import { declaredSchema, projectSchema, projectShape } from './project.ts';
-import { isVariablePattern, SESSION_VARIABLES } from './session-environment.ts';
+import { isVariablePattern } from './session-environment.ts';
 import { isHostName, isSshName } from './session-name.ts';
-import { PROGRESS_LEVELS } from './session-settings.ts';
+import { agentName, PROGRESS_LEVELS } from './session-settings.ts';
 import { isDiscordId } from './snowflake.ts';
 
 const snowflake = z
@@ -61,6 +62,23 @@ const server = z.strictObject({
   onlyProjects: z.boolean().default(false),
 });
 
+const command = z
+  .array(z.string().min(1), 'must be a list of words, such as ["claude", "--model", "opus"]')
+  .min(1, 'names no program');
+
+/** A name, or as before there were several: the command of Claude Code. */
+const agentEntry = z
+  .strictObject(
+    { name: agentName.optional(), command: command.optional() },
+    'must be the name of an agent, such as "claude", or an object, such as {"command": ["claude"]}',
+  )
+  .superRefine((one, context) => {
+    if (one.name === undefined && one.command === undefined)
+      context.addIssue({ code: 'custom', path: ['command'], message: 'must be a list of words, such as ["claude"]' });
+  });
+
+const oneOfAgents = `must be one of ${AGENT_NAMES.map((name) => `"${name}"`).join(', ')}`;
+
 /** Each key has a description, for `threadmux config --help`. */
 export const configSchema = z.strictObject({
   host: hostName.optional().describe("this machine's name in threads"),
@@ -70,35 +88,24 @@ export const configSchema = z.strictObject({
     .default({})
     .describe('machines with sessions: {"mini": {"ssh": "mini"}, "this": "local"}'),
   servers: z.array(server).default([]).describe('Discord servers; without any, the local workspace is used'),
-  agent: z
-    .strictObject(
-      {
-        command: z
-          .array(z.string().min(1), 'must be a list of words, such as ["claude", "--model", "opus"]')
-          .min(1, 'names no program'),
-      },
-      'must be an object, such as {"command": ["claude"]}',
-    )
-    .default({ command: ['claude'] })
-    .describe('what !new starts: {"command": ["claude"]}'),
   agents: z
-    .strictObject({
-      claude: z
-        .strictObject({
-          /** The variables of threadmux's own environment that its sessions on this machine get. */
-          environment: z
-            .array(
-              z
-                .string()
-                .refine(isVariablePattern, 'must be the name of a variable, such as "HTTP_PROXY" or "ANTHROPIC_*"'),
-              'must be a list of names, such as ["PATH", "ANTHROPIC_*"]',
-            )
-            .default([...SESSION_VARIABLES]),
-        })
-        .prefault({}),
-    })
-    .prefault({})
-    .describe('variables that sessions get: {"claude": {"environment": ["PATH", "ANTHROPIC_*"]}}'),
+    .partialRecord(
+      z.enum(AGENT_NAMES, oneOfAgents),
+      z.strictObject({
+        command: command.optional(),
+        /** The variables of threadmux's own environment that its sessions on this machine get. */
+        environment: z
+          .array(
+            z
+              .string()
+              .refine(isVariablePattern, 'must be the name of a variable, such as "HTTP_PROXY" or "ANTHROPIC_*"'),
+            'must be a list of names, such as ["PATH", "ANTHROPIC_*"]',
+          )
+          .optional(),
+      }),
+    )
+    .default({})
+    .describe('how agents start: {"codex": {"command": ["codex"], "environment": ["PATH", "OPENAI_API_KEY"]}}'),
   progress: z
     .enum(PROGRESS_LEVELS, 'must be "quiet", "normal" or "verbose"')
     .default('normal')
@@ -139,6 +146,10 @@ export const configSchema = z.strictObject({
     .default([])
     .describe('projects of the local workspace: [{"path": "~/shop"}]; on Discord, see "servers"'),
   ...projectShape,
+  agent: z
+    .preprocess((one) => (typeof one === 'string' ? { name: one } : one), agentEntry)
+    .prefault('claude')
+    .describe('what !new starts: "claude"; {"command": ["claude"]} gives the command of Claude'),
 });
 
 /** One line per key: name, type and meaning. */
@@ -162,8 +173,15 @@ function typeName(schema: z.core.$ZodType): string {
   };
   if (def.innerType !== undefined) return typeName(def.innerType);
   return (
-    { string: 'text', array: 'list', record: 'object', boolean: 'true/false', enum: 'text', int: 'number' }[def.type] ??
-    def.type
+    {
+      string: 'text',
+      array: 'list',
+      record: 'object',
+      boolean: 'true/false',
+      enum: 'text',
+      int: 'number',
+      pipe: 'text',
+    }[def.type] ?? def.type
   );
 }
 

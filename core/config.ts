@@ -6,7 +6,7 @@ import { type ConfigFile, configSchema, type ServerEntry } from './config-schema
 import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
 import type { ProjectEntry } from './project.ts';
-import { projectProblem } from './project-problem.ts';
+import { projectProblem, unknownAgent } from './project-problem.ts';
 
 export interface ServerConfig {
   readonly name: string;
@@ -18,9 +18,13 @@ export interface ServerConfig {
   readonly onlyProjects: boolean;
 }
 
-export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost'> {
+export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost' | 'agent' | 'agents'> {
   readonly host: string;
   readonly defaultHost: string;
+  /** The name of the agent that is started if nothing else is said. */
+  readonly agent: string;
+  /** What is configured for each agent; configured-agent.ts has the defaults. */
+  readonly agents: Readonly<Record<string, AgentEntry | undefined>>;
   readonly tmuxSocket: string | undefined;
   /** An ssh configuration file to use instead of ~/.ssh/config. */
   readonly sshConfig: string | undefined;
@@ -28,6 +32,11 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   readonly servers: readonly ServerConfig[];
   /** Where each value came from, by key. */
   readonly origins: Readonly<Record<string, string>>;
+}
+
+export interface AgentEntry {
+  readonly command?: readonly string[] | undefined;
+  readonly environment?: readonly string[] | undefined;
 }
 
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
@@ -64,13 +73,15 @@ export function parseConfig(sources: ConfigSources): Config {
   const defaultHost = file.defaultHost ?? host;
   if (hosts[defaultHost] === undefined)
     throw invalid(place, 'defaultHost', `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`);
-  const wrong = projectProblem({ ...file, hosts, defaultHost, servers });
+  const agents = agentsOf(file);
+  const wrong =
+    unknownAgent({ ...file, ...agents, servers }) ?? projectProblem({ ...file, hosts, defaultHost, servers });
   if (wrong !== undefined) throw invalid(place, wrong.key, wrong.problem);
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
   return {
-    ...file,
+    ...{ ...file, ...agents },
     host: checked('host', host),
     defaultHost,
     hosts,
@@ -79,6 +90,13 @@ export function parseConfig(sources: ConfigSources): Config {
     sshConfig,
     origins,
   };
+}
+
+/** Before there were several agents, "agent" was an object with the command of Claude Code. */
+function agentsOf({ agent, agents }: ConfigFile): Pick<Config, 'agent' | 'agents'> {
+  const { name = 'claude', command } = agent;
+  if (command === undefined) return { agent: name, agents };
+  return { agent: name, agents: { ...agents, claude: { command, ...agents.claude } } };
 }
 
 /** For each remote host, the folders in which terminals may be started. */

@@ -1,6 +1,7 @@
 // What is wrong with the projects of the configuration that no single key tells: names that collide, and hosts that do
 // not exist. Pure.
 
+import { AGENT_NAMES, isListedAgent } from './agent-names.ts';
 import type { Config } from './config.ts';
 import { type DeclaredSession, type ProjectEntry, projectName } from './project.ts';
 
@@ -95,4 +96,25 @@ function declaredTwice(
     declared.set(`${host} ${name}`, `${key}[${at}]`);
   }
   return undefined;
+}
+
+type AgentConfig = Pick<Config, 'agent' | 'defaults' | 'sessions' | 'projects' | 'servers'>;
+
+/** An agent that threadmux does not know. */
+export function unknownAgent(config: AgentConfig): ProblemAt | undefined {
+  const inEntry = (key: string, { agent, defaults, sessions = [] }: Omit<Partial<ProjectEntry>, 'path'>) => [
+    [`${key}agent`, agent] as const,
+    [`${key}defaults.agent`, defaults?.agent] as const,
+    ...sessions.map((one, at) => [`${key}sessions[${at}].agent`, one.agent] as const),
+  ];
+  const all = [
+    ...inEntry('', config),
+    ...config.projects.flatMap((entry, at) => inEntry(`projects[${at}].`, entry)),
+    ...config.servers.flatMap(({ projects }, of) =>
+      projects.flatMap((entry, at) => inEntry(`servers[${of}].projects[${at}].`, entry)),
+    ),
+  ];
+  const [key, name = ''] = all.find(([, agent]) => agent !== undefined && !isListedAgent(agent)) ?? [];
+  if (key === undefined) return undefined;
+  return { key, problem: `must be one of ${AGENT_NAMES.map((one) => `"${one}"`).join(', ')}, and is "${name}"` };
 }

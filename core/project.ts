@@ -5,7 +5,13 @@ import { basename } from 'node:path';
 import * as z from 'zod';
 import type { Config, ServerConfig } from './config.ts';
 import { isSessionName } from './session-name.ts';
-import { effectiveSettings, type SessionSettings, settingsSchema, settingsShape } from './session-settings.ts';
+import {
+  agentName,
+  effectiveSettings,
+  type SessionSettings,
+  settingsSchema,
+  settingsShape,
+} from './session-settings.ts';
 
 const SESSION_RULE = 'must be a session name: letters, digits, "-" and "_", beginning with a letter or digit';
 const sessionName = z.string(SESSION_RULE).refine(isSessionName, SESSION_RULE);
@@ -30,6 +36,7 @@ export type DeclaredSession = Readonly<z.output<typeof declaredSchema>>;
 
 /** The same keys in a project and on the top level. What a project does not give is as on the top level, except `sessions` and `talk`. */
 export const projectShape = {
+  agent: agentName.optional().describe('what !new starts: "claude", "codex", …'),
   defaults: settingsSchema.optional().describe('how sessions start: {"model": "opus", "permissionMode": "plan"}'),
   sessions: z
     .array(declaredSchema)
@@ -83,7 +90,7 @@ export interface Project {
   readonly panel: boolean;
 }
 
-type TopLevel = Pick<Config, keyof typeof projectShape | 'progress'>;
+type TopLevel = Pick<Config, Exclude<keyof typeof projectShape, 'agent'> | 'progress'>;
 
 /** All projects of these servers, and last the one for sessions without a project, if a server takes them. */
 export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): readonly Project[] {
@@ -97,12 +104,13 @@ export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): rea
   const open = servers.find((server) => !server.onlyProjects);
   if (open === undefined) return named;
   const none = { server: open.name, channel: open.channel, path: '', name: '', host: undefined };
-  return [...named, { ...common(top, top), ...none }];
+  return [...named, { ...common(top, { ...top, agent: undefined }), ...none }];
 }
 
-function common(top: TopLevel, own: Partial<Pick<TopLevel, keyof typeof projectShape>>) {
+function common(top: TopLevel, own: Partial<Omit<TopLevel, 'progress'>> & Pick<ProjectEntry, 'agent'>) {
+  const agent = own.agent === undefined ? {} : { agent: own.agent };
   return {
-    defaults: { progress: top.progress, ...top.defaults, ...own.defaults },
+    defaults: { progress: top.progress, ...top.defaults, ...agent, ...own.defaults },
     sessions: own.sessions ?? [],
     talk: own.talk,
     threadsStart: own.threadsStart ?? top.threadsStart ?? false,

@@ -5,9 +5,9 @@ import { quoteShellWord } from './shell-word.ts';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/** PATH counts only if the login shell does not find the agent. */
-export const SESSION_VARIABLES: readonly string[] = [
-  ...['PATH', 'ANTHROPIC_*', 'CLAUDE_*', 'LANG', 'LC_*'],
+/** What every agent gets, beside its own. PATH counts only if the login shell does not find the agent. */
+export const COMMON_VARIABLES: readonly string[] = [
+  ...['PATH', 'LANG', 'LC_*'],
   ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'http_proxy', 'https_proxy', 'no_proxy'],
 ];
 

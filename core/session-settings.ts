@@ -1,21 +1,23 @@
 // The settings of a session: those of its thread, of its declaration, of its project and of the whole configuration. Pure.
 
 import * as z from 'zod';
+import { AGENT_NAME, AGENT_NAMES } from './agent-names.ts';
 
 /** As Claude Code calls them. "default" asks for every permission; newer versions call it "manual". */
 export const PERMISSION_MODES = ['default', 'acceptEdits', 'plan', 'auto', 'dontAsk', 'bypassPermissions'] as const;
 
 export const PROGRESS_LEVELS = ['quiet', 'normal', 'verbose'] as const;
 
-export const AGENT_NAMES = ['claude'] as const;
-
 /** A model name is an argument of the agent: it must not look like an option. */
 export const isModelName = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,127}$/.test(text);
 
 const oneOf = (names: readonly string[]) => `must be one of ${names.map((name) => `"${name}"`).join(', ')}`;
 
+/** Records may name an agent of another version; the configuration is checked by `unknownAgent`. */
+export const agentName = z.string(oneOf(AGENT_NAMES)).regex(AGENT_NAME, oneOf(AGENT_NAMES));
+
 export const settingsShape = {
-  agent: z.enum(AGENT_NAMES, oneOf(AGENT_NAMES)).optional().describe('the agent: "claude"'),
+  agent: agentName.optional().describe(`the agent: ${AGENT_NAMES.map((name) => `"${name}"`).join(', ')}`),
   model: z
     .string('must be the name of a model, such as "opus"')
     .refine(isModelName, 'must be the name of a model, such as "opus"')
@@ -48,13 +50,4 @@ export function effectiveSettings(...layers: readonly (SessionSettings | undefin
       return value === undefined ? [] : [[key, value]];
     }),
   );
-}
-
-/** The arguments that start Claude Code with these settings. */
-export function settingsArguments({ model, permissionMode, args = [] }: SessionSettings): readonly string[] {
-  return [
-    ...(model === undefined ? [] : ['--model', model]),
-    ...(permissionMode === undefined ? [] : ['--permission-mode', permissionMode]),
-    ...args,
-  ];
 }

@@ -1,14 +1,9 @@
 // The settings that a person writes, as in `--model opus` or `!set mode plan`. A mistake gets one sentence. Pure.
 
+import { AGENT_NAMES } from './agent-names.ts';
 import { ThreadmuxError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
-import {
-  AGENT_NAMES,
-  isModelName,
-  PERMISSION_MODES,
-  PROGRESS_LEVELS,
-  type SessionSettings,
-} from './session-settings.ts';
+import { isModelName, PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from './session-settings.ts';
 import { untrustedCode } from './untrusted-text.ts';
 
 /** The names that people use, and the keys of the configuration. */

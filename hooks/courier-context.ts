@@ -2,7 +2,7 @@
 
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { footer, parseStatusLineInput } from '../agents/claude/hook-input.ts';
+import { footer, parseStatusLineInput } from '../agents/status-line.ts';
 import { parsedJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
@@ -14,9 +14,10 @@ import { createAgentStatus } from '../threads/agent-status.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { settingsInForce } from '../threads/thread-settings.ts';
-import { followedTurn } from './events.ts';
+import { followedTurn } from './followed-turn.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { ProgressLevel } from './progress-text.ts';
+import { createReportedTurns, type ReportedTurns } from './reported-turns.ts';
 
 /** The context for letters of one host. */
 export interface CourierContext extends Omit<Shared, 'sessionOf'> {
@@ -26,6 +27,7 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   readonly sessionOf: (tmux: string, pane: string, again?: boolean) => Promise<SessionPane | undefined>;
   readonly shown: PostedTexts;
   readonly progress: Progress;
+  readonly reported: ReportedTurns;
   /** One letter at a time per thread: the parts of two replies must not mix. */
   readonly inTurn: KeyedQueue;
   header(session: SessionPane, cwd: string): string;
@@ -45,6 +47,7 @@ export function openCourierContexts(shared: Shared): CourierContexts {
   const statusOf = createAgentStatus(shared);
   const common = {
     shown: openPostedTexts(home),
+    reported: createReportedTurns(),
     progress: createProgress({ home, log, levelOf: (thread) => progressLevel(thread, shared) }),
     inTurn: createKeyedQueue(),
     header: (session: SessionPane, cwd: string) =>
@@ -97,7 +100,7 @@ function progressLevel(thread: string, { threads, config }: Pick<Shared, 'thread
   return (record && settingsInForce(record, threads).progress) ?? config.progress;
 }
 
-// Remembers which texts of Claude were posted, by their ids in the transcript. The ids stay the same after renames,
+// Remembers which texts of agents were posted, by their ids. The ids stay the same after renames,
 // restarts and a second Stop in one turn.
 
 const schema = z.record(
@@ -117,7 +120,7 @@ interface PostedTexts {
   answered(claudeSession: string, prompt: string): boolean;
   /** `ended`: the prompt whose turn ends with these texts. */
   add(claudeSession: string, texts: readonly string[], ended?: string): void;
-  /** A turn begins. Its id is used if Stop does not contain the prompt's id. */
+  /** A turn begins. Its id is used if the report of its end has none. */
   begin(claudeSession: string, turn: string): void;
   turnOf(claudeSession: string): string;
 }

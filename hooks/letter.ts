@@ -1,11 +1,12 @@
-// A letter: the input of a Claude Code hook, as `drop` wrote it. Its id does not change while the file is in the outbox, so
+// A letter: what the hook or plugin of an agent reports, as `drop` wrote it. Its id does not change while the file is in the outbox, so
 // that every retry uses the same nonces.
 
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type HookInput, parseHookInput } from '../agents/claude/hook-input.ts';
+import type { AgentEvent } from '../agents/event.ts';
+import { knownDriver } from '../agents/list.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
 import { writeJson } from '../home/atomic-write.ts';
@@ -21,6 +22,8 @@ export interface Letter {
   readonly writtenAt: number;
   readonly tmux: string;
   readonly pane: string;
+  /** The name of the agent that reports. */
+  readonly agent: string;
   /** "cli" for an interactive session; a nested `claude -p` has another value. */
   readonly entrypoint: string;
   readonly project: string;
@@ -32,7 +35,7 @@ export interface Letter {
   /** For a reply from another host: the status line and the end of the transcript at that time. */
   readonly status?: string;
   readonly transcript?: FileEnd;
-  readonly input: HookInput;
+  readonly event: AgentEvent;
 }
 
 export type LetterReading =
@@ -82,23 +85,25 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Lett
     if (/^threadmux 2\norder /.test(text))
       return { kind: 'order', order: parseOrder(text.slice(text.indexOf('\n\n') + 2)) };
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
-    const input = parseHookInput(parseJson(json));
-    if (input === undefined) return { kind: 'nothing' };
+    const driver = knownDriver(headers.agent);
+    if (driver === undefined) return { kind: 'newer' };
+    const event = driver.readEvent(parseJson(json));
+    if (event === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
-    return { kind: 'letter', letter: { id, writtenAt, ...headers, input } };
+    return { kind: 'letter', letter: { id, writtenAt, ...headers, event } };
   } catch (error) {
     return { kind: 'corrupt', why: (error as Error).message };
   }
 }
 
-type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'input'> & {
+type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & {
   readonly json: string;
 };
 
 /** Format 1: such letters may still wait after an update. */
 function withFixedLines(text: string): Headers {
   const [, tmux = '', pane = '', entrypoint = '', project = '', ...rest] = text.split('\n');
-  return { tmux, pane, entrypoint, project, json: rest.join('\n') };
+  return { tmux, pane, agent: 'claude', entrypoint, project, json: rest.join('\n') };
 }
 
 const LONGEST_HEADERS = 256 * 1024;
@@ -116,6 +121,7 @@ function withHeaders(text: string): Headers {
   return {
     tmux: value('tmux'),
     pane: value('pane'),
+    agent: value('agent') || 'claude',
     entrypoint: value('entrypoint'),
     project: value('project'),
     // Checked strictly, because it becomes a file name.

@@ -1,8 +1,9 @@
 // Journey 1: a letter from a hook becomes messages in its session's thread.
 // The letter counts as delivered only when `deliver` has returned.
 
-import type { HookEvent, HookInput, PermissionRequestInput } from '../agents/claude/hook-input.ts';
-import { isShell } from '../agents/claude/screen/screen.ts';
+import type { AgentEvent, AgentEventName, AskedEvent, EventOf } from '../agents/event.ts';
+import { driverOf } from '../agents/list.ts';
+import { isShell } from '../agents/shell-name.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { afterTurn } from '../threads/limit-record.ts';
 import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
@@ -13,28 +14,31 @@ import {
   type EventHandlerOf,
   type EventOutcome,
   type EventReport,
-  handleNotification,
-  handlePreToolUse,
-  handleSessionEnd,
-  handleSessionStart,
-  handleStopFailure,
-  handleUserPromptSubmit,
+  handleEnded,
+  handleNotice,
+  handleResolved,
+  handleSaid,
+  handleStarted,
+  handleSubmitted,
+  handleTool,
+  handleWaiting,
   turnKey,
 } from './events.ts';
+import { handleFailed } from './failed.ts';
+import { handleIdle } from './idle.ts';
 import type { Letter } from './letter.ts';
 import { post, postTextsBefore } from './said.ts';
-import { handleStop } from './stop.ts';
 
 /** Calls `risky` before it processes the letter's text. */
 export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {
-  const { input } = letter;
+  const { event } = letter;
   risky();
-  if (input.hook_event_name === 'PermissionRequest') return ask(letter, input, context);
+  if (event.event === 'asked') return ask(letter, event, context);
   if (isNested(letter)) return;
   const report = await reportOf(letter, context);
   if (report === undefined) return;
   const { thread } = report;
-  const outcome = await handle(input, report);
+  const outcome = await handle(event, report);
   if (outcome.say !== undefined) {
     const { say, id = letter.id } = outcome;
     risky();
@@ -56,19 +60,22 @@ async function endTurnOf(session: SessionPane, { pane }: Letter, { threads, prog
   if (closed !== undefined && rest !== undefined) await progress.end(turnKey(closed.thread, pane), rest, 'interrupted');
 }
 
-const QUIET: readonly HookEvent[] = ['UserPromptSubmit', 'PreToolUse'];
+/** Nothing is posted for these. */
+function isQuiet({ event, message }: AgentEvent): boolean {
+  return ['submitted', 'tool', 'resolved'].includes(event) || (event === 'waiting' && message === undefined);
+}
 
 /** Undefined if the session is gone or gets no thread. */
 async function reportOf(letter: Letter, context: CourierContext): Promise<EventReport | undefined> {
-  const { input, pane } = letter;
-  const begins = input.hook_event_name === 'SessionStart';
+  const { event, pane } = letter;
+  const begins = event.event === 'started';
   const session = await context.sessionOf(letter.tmux, pane, begins);
-  const isEnd = input.hook_event_name === 'SessionEnd';
+  const isEnd = event.event === 'ended';
   if (session === undefined) {
     if (!isEnd) giveUpOn(letter, context);
     return undefined;
   }
-  const directory = letter.project || input.cwd;
+  const directory = letter.project || event.cwd;
   // A thread that a user deleted is created again when its session has something to post.
   const known = context.threads.registry.ofSession(session.host, session);
   // !kill has said that the session ended; a thread is not opened for the last report of its agent.
@@ -76,20 +83,22 @@ async function reportOf(letter: Letter, context: CourierContext): Promise<EventR
     await endTurnOf(session, letter, context);
     return undefined;
   }
-  if (known?.deleted && QUIET.includes(input.hook_event_name)) return undefined;
+  if (known?.deleted && isQuiet(event)) return undefined;
   const thread = await context.threads.ensure(session, { directory, shell: 'no' });
   const rest = thread && context.threads.connections.named(thread.server)?.rest;
   if (thread === undefined || rest === undefined) return undefined;
-  return { letter, session, context, rest, thread, pane, directory, cwd: input.cwd, claudeSession: input.session_id };
+  const { cwd, session: claudeSession } = event;
+  const driver = driverOf(letter.agent);
+  return { letter, session, context, rest, thread, pane, directory, cwd, claudeSession, driver };
 }
 
-/** A prompt, after everything that Claude said before it. */
-async function ask(letter: Letter, input: PermissionRequestInput, context: CourierContext): Promise<void> {
-  const open = () => context.prompts.open(letter, input, context.host.name);
+/** A prompt, after everything that the agent said before it. */
+async function ask(letter: Letter, asked: AskedEvent, context: CourierContext): Promise<void> {
+  const open = () => context.prompts.open(letter, asked, context.host.name);
   // A headless agent posts its texts itself.
   const report = letter.thread === undefined ? await reportOf(letter, context) : undefined;
   if (report === undefined) return open();
-  await postTextsBefore(input, letter.writtenAt, report);
+  await postTextsBefore(asked, letter, report);
   await context.inTurn(report.thread.thread, open);
 }
 
@@ -103,11 +112,11 @@ export async function postSetAsideNotice(letter: Letter, context: CourierContext
 
 /** Called as soon as a letter arrives, before earlier letters are posted: a receipt needs no request. */
 export function letterArrived(letter: Letter, { threads, receipts, host }: CourierContext): void {
-  const { input } = letter;
-  if (input.hook_event_name !== 'UserPromptSubmit' || isNested(letter)) return;
+  const { event } = letter;
+  if (event.event !== 'submitted' || isNested(letter)) return;
   const server = readTmuxVariable(letter.tmux);
   const thread = server && threads.registry.ofPane(host.name, server.pid, letter.pane);
-  if (thread !== undefined) receipts.submitted(thread.thread, [input.prompt], letter);
+  if (thread !== undefined) receipts.submitted(thread.thread, [event.prompt], letter);
 }
 
 /** For this long, tmux may just be too busy to report the pane. */
@@ -119,57 +128,59 @@ function giveUpOn({ pane, writtenAt }: Letter, { log }: CourierContext): void {
   log.warn('letter of an unknown pane', { pane });
 }
 
-/** `claude -p` inside a session, or another program that uses Claude, runs the same hooks in the same pane. */
-function isNested({ entrypoint, input }: Letter): boolean {
-  return (entrypoint !== '' && entrypoint !== 'cli') || input.agent_id !== undefined;
+/** `claude -p` inside a session, or another program that uses the agent, runs the same hooks in the same pane. */
+function isNested({ entrypoint, event }: Letter): boolean {
+  return (entrypoint !== '' && entrypoint !== 'cli') || event.subagent !== undefined;
 }
 
-const HANDLERS: {
-  readonly [E in HookEvent]?: EventHandlerOf<Extract<HookInput, { hook_event_name: E }>>;
-} = {
-  Stop: handleStop,
-  StopFailure: handleStopFailure,
-  Notification: handleNotification,
-  SessionStart: handleSessionStart,
-  SessionEnd: handleSessionEnd,
-  UserPromptSubmit: handleUserPromptSubmit,
-  PreToolUse: handlePreToolUse,
+const HANDLERS: { readonly [E in AgentEventName]?: EventHandlerOf<EventOf<E>> } = {
+  idle: handleIdle,
+  failed: handleFailed,
+  waiting: handleWaiting,
+  notice: handleNotice,
+  started: handleStarted,
+  ended: handleEnded,
+  submitted: handleSubmitted,
+  said: handleSaid,
+  tool: handleTool,
+  resolved: handleResolved,
 };
 
-async function handle(input: HookInput, report: EventReport): Promise<EventOutcome> {
-  const handler = HANDLERS[input.hook_event_name] as EventHandlerOf<HookInput> | undefined;
-  return (await handler?.(input, report)) ?? {};
+async function handle(event: AgentEvent, report: EventReport): Promise<EventOutcome> {
+  const handler = HANDLERS[event.event] as EventHandlerOf<AgentEvent> | undefined;
+  return (await handler?.(event, report)) ?? {};
 }
 
-/** After one of these, the agent has gone on. */
-const TURNS: readonly HookEvent[] = ['UserPromptSubmit', 'Stop', 'SessionStart', 'SessionEnd'];
+/** Whether the agent has gone on. */
+function goesOn({ event, late }: AgentEvent): boolean {
+  return ['submitted', 'started', 'ended'].includes(event) || (event === 'idle' && !late);
+}
 
-/** Records the pane of the thread and the state of Claude. */
+/** Records the pane of the thread and the state of the agent. */
 function record({ letter, session, context }: EventReport, outcome: EventOutcome): void {
-  const { input } = letter;
+  const { event, agent } = letter;
   const { registry } = context.threads;
   const before = registry.ofSession(session.host, session);
   if (before === undefined) return;
   const { path: _, ...pane } = session;
   registry.change(before.thread, {
     ...pane,
+    agent,
     command: agentCommand(letter, session, before),
-    cwd: input.cwd,
-    project: letter.project || input.cwd,
-    claudeSession: input.session_id,
-    transcript: input.transcript_path,
+    cwd: event.cwd,
+    project: letter.project || event.cwd,
+    claudeSession: event.session || agent,
+    transcript: event.transcript,
     state: outcome.state ?? before.state,
-    limit:
-      outcome.limit ??
-      (TURNS.includes(input.hook_event_name) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
+    limit: outcome.limit ?? (goesOn(event) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
     shell: 'no',
     at: letter.writtenAt,
   });
 }
 
-/** When the letter is read, Claude may already have exited; then the foreground program is not the agent. */
-function agentCommand({ input }: Letter, { command, panePid }: SessionPane, before: ThreadRecord): string {
-  const same = before.claudeSession === input.session_id && before.panePid === panePid;
-  const left = input.hook_event_name === 'SessionEnd' || isShell(command);
+/** When the letter is read, the agent may already have exited; then the foreground program is not the agent. */
+function agentCommand({ event }: Letter, { command, panePid }: SessionPane, before: ThreadRecord): string {
+  const same = before.claudeSession === event.session && before.panePid === panePid;
+  const left = event.event === 'ended' || isShell(command);
   return same && left ? before.command : command;
 }

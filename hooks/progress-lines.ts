@@ -23,6 +23,7 @@ const turnSchema = z.object({
   pane: z.string().default(''),
   directory: z.string().default(''),
   cwd: z.string().default(''),
+  agent: z.string().default('claude'),
   claudeSession: z.string().default(''),
   transcript: z.string().default(''),
   promptId: z.string().optional(),

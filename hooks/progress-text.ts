@@ -1,6 +1,6 @@
 // The line that shows what runs now, and the line that sums up a turn. Every line is a small one. Pure.
 
-import type { TranscriptTool, TranscriptTurn } from '../agents/claude/transcript/transcript.ts';
+import type { AgentTurn, TurnTool } from '../agents/turn.ts';
 import type { ConfigFile } from '../core/config-schema.ts';
 import { formatDuration } from '../core/duration.ts';
 import { untrustedLine, untrustedText } from '../core/untrusted-text.ts';
@@ -16,7 +16,7 @@ const LIMIT = 1_700;
 
 /** Undefined if nothing is to be shown. Discord itself counts the time: a clock of ours would stop between two edits. */
 export function progressText(
-  turn: TranscriptTurn,
+  turn: AgentTurn,
   level: ProgressLevel,
   { since, waits }: { readonly since: number; readonly waits: boolean },
 ): string | undefined {
@@ -29,7 +29,7 @@ export function progressText(
 }
 
 /** "Bash ×3, Edit · 42 s", and a line for each tool that failed. */
-export function summaryText(turn: TranscriptTurn | undefined, elapsedMs: number, how: TurnOutcome): string {
+export function summaryText(turn: AgentTurn | undefined, elapsedMs: number, how: TurnOutcome): string {
   const tools = turn?.tools ?? [];
   const head = [how === 'done' ? '' : how, counted(tools), formatDuration(elapsedMs)];
   const failed = tools.filter(({ outcome }) => outcome === 'error').map(toolLine);
@@ -39,14 +39,14 @@ export function summaryText(turn: TranscriptTurn | undefined, elapsedMs: number,
   return [`-# ${head.filter(Boolean).join(' · ')}`, ...shown, ...(more > 0 ? [`-# ✘ ${more} more`] : [])].join('\n');
 }
 
-function counted(tools: readonly TranscriptTool[]): string {
+function counted(tools: readonly TurnTool[]): string {
   const counts = new Map<string, number>();
   for (const { name } of tools) counts.set(name, (counts.get(name) ?? 0) + 1);
   const words = [...counts].map(([name, times]) => (times === 1 ? name : `${name} ×${times}`));
   return untrustedText(words.slice(0, 8).join(', '), 100);
 }
 
-function toolLine({ label, failure, outcome }: TranscriptTool): string {
+function toolLine({ label, failure, outcome }: TurnTool): string {
   const mark = outcome === undefined ? '⏳' : outcome === 'ok' ? '✔' : '✘';
   const what = untrustedLine(label, LONGEST_LABEL);
   return `-# ${mark} ${what}${failure === '' ? '' : ` · ${untrustedLine(failure, LONGEST_LABEL)}`}`;

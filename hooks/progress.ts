@@ -1,20 +1,12 @@
-// Follows running turns in their transcripts. Each text is posted when Claude continues after it, and one line below shows what
-// runs now. Failures of the line never delay a letter.
+// Follows running turns. Each text is posted when the agent continues after it, and one line below shows what runs now. Failures
+// of the line never delay a letter.
 
-import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  readTurn,
-  type TranscriptText,
-  type TranscriptTurn,
-  textsBeforeMore,
-  textsOf,
-} from '../agents/claude/transcript/transcript.ts';
+import { type AgentTurn, type TurnText, textsBeforeMore, textsOf } from '../agents/turn.ts';
 import type { Log } from '../core/log.ts';
 import { newest } from '../core/snowflake.ts';
 import { showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import type { FileSource } from '../home/file-source.ts';
 import type { Home } from '../home/home.ts';
 import { openProgressLines, type TurnRecord } from './progress-lines.ts';
 import { type ProgressLevel, progressText, summaryText, type TurnOutcome } from './progress-text.ts';
@@ -23,15 +15,17 @@ export interface FollowedTurn {
   readonly key: string;
   readonly record: TurnRecord;
   readonly rest: Rest;
-  /** Set if the transcript is on another host, where it is read less often. */
-  readonly files?: FileSource;
+  /** The turn so far; undefined if nothing of it is known yet. */
+  read(): Promise<AgentTurn | undefined>;
+  /** Changes when there is more to read. Undefined if only reading tells that, as on another host: then it is read less often. */
+  version(): number | undefined;
   /** Posts the texts that were not posted yet, in order. */
-  say(texts: readonly TranscriptText[]): Promise<void>;
+  say(texts: readonly TurnText[]): Promise<void>;
   /** The newest message that we posted in the thread. */
   lastPosted(): string;
   /** Whether a prompt is open in the thread. */
   isAsking(): boolean;
-  /** What the screen shows; checked when the transcript does not change. */
+  /** What the screen shows; checked when there is nothing new to read. */
   look(): Promise<'idle' | 'dialog' | 'busy'>;
 }
 
@@ -40,7 +34,7 @@ export interface Progress {
   /** Stops following the turn with this key, before its last text is posted. */
   stop(key: string): Promise<void>;
   /** The turn is over: posts its texts that are missing if it was interrupted, and sums up its tools. */
-  end(key: string, rest: Rest, how: TurnOutcome, turn?: TranscriptTurn): Promise<void>;
+  end(key: string, rest: Rest, how: TurnOutcome, turn?: AgentTurn): Promise<void>;
   /** Continues with the turns of an earlier process. A turn that `follow` does not know is forgotten. */
   takeUp(
     isMine: (turn: TurnRecord) => boolean,
@@ -69,7 +63,7 @@ const FIRST_MS = 2_500;
 const TYPING_MS = 8_000;
 /** A transcript on another host is read only this often. */
 const REMOTE_MS = 3_000;
-/** If Claude writes nothing for this long, it may have been interrupted. */
+/** If the agent writes nothing for this long, it may have been interrupted. */
 const SILENT_MS = 3_000;
 /** The line moves below new texts this often: Discord allows five messages in five seconds, and texts come first. */
 const MOVE_MS = 3_000;
@@ -81,7 +75,7 @@ interface Run {
   stop(): void;
   /** Resolves when no update runs: only one does at a time. */
   idle: Promise<void>;
-  turn: TranscriptTurn | undefined;
+  turn: AgentTurn | undefined;
 }
 
 export function createProgress(options: ProgressOptions): Progress {
@@ -92,12 +86,13 @@ export function createProgress(options: ProgressOptions): Progress {
   const told = (error: Error) => log.info('progress', { because: error.message });
 
   function begin(followed: FollowedTurn): void {
-    const { key, rest, record, files } = followed;
+    const { key, rest, record } = followed;
     runs.get(key)?.stop();
     if (lines.get(key)?.since !== record.since) lines.put(key, record);
-    const { since, transcript } = record;
-    let [size, changedAt, updatedAt, shownAt, movedAt] = [-1, Date.now(), 0, 0, 0];
-    let [readAt, readMs] = files === undefined ? [0, 0] : [Date.now(), REMOTE_MS];
+    const { since } = record;
+    const isFar = followed.version() === undefined;
+    let [version, changedAt, updatedAt, shownAt, movedAt] = [-1, Date.now(), 0, 0, 0];
+    let [readAt, readMs] = isFar ? [Date.now(), REMOTE_MS] : [0, 0];
     let typingAt = Date.now() - TYPING_MS + 1_000;
     let shown = '';
     let timesIdle = 0;
@@ -113,7 +108,7 @@ export function createProgress(options: ProgressOptions): Progress {
         typingAt = now;
         showTyping(rest, record.thread).catch(() => {}); // repeated in 8 s anyway
       }
-      const isGrown = files === undefined ? sizeOf(transcript) !== size : !isAsking;
+      const isGrown = isFar ? !isAsking : followed.version() !== version;
       const isNew = isGrown && now - readAt >= readMs;
       if (busy || (!isNew && now - updatedAt < editMs)) return;
       busy = true;
@@ -141,20 +136,19 @@ export function createProgress(options: ProgressOptions): Progress {
 
     async function read(): Promise<void> {
       const began = Date.now();
-      const sizeNow = files === undefined ? sizeOf(transcript) : size;
-      const from = files === undefined ? {} : { files };
-      const turn = await readTurn(transcript, { promptId: record.promptId, ...from });
+      const versionNow = followed.version() ?? version;
+      const turn = await followed.read();
       readAt = Date.now();
-      readMs = files === undefined ? 4 * (readAt - began) : REMOTE_MS; // a turn of many megabytes is read less often
-      const isSame = files !== undefined && JSON.stringify(turn) === JSON.stringify(run.turn);
+      readMs = isFar ? REMOTE_MS : 4 * (readAt - began); // a turn of many megabytes is read less often
+      const isSame = isFar && JSON.stringify(turn) === JSON.stringify(run.turn);
       if (runs.get(key) !== run) return;
-      if (!isSame && (size !== -1 || turn !== undefined)) changedAt = began;
+      if (!isSame && (version !== -1 || turn !== undefined)) changedAt = began;
       run.turn = turn;
       if (turn !== undefined) await followed.say(textsBeforeMore(turn));
-      size = sizeNow; // last: what could not be posted is tried again
+      version = versionNow; // last: what could not be posted is tried again
     }
 
-    async function show(turn: TranscriptTurn, waits: boolean): Promise<void> {
+    async function show(turn: AgentTurn, waits: boolean): Promise<void> {
       const now = Date.now();
       const message = lines.get(key)?.message ?? '';
       const content = progressText(turn, levelOf(record.thread), { since, waits });
@@ -190,7 +184,7 @@ export function createProgress(options: ProgressOptions): Progress {
     await Promise.race([run?.idle, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   }
 
-  async function end(key: string, rest: Rest, how: TurnOutcome, known?: TranscriptTurn): Promise<void> {
+  async function end(key: string, rest: Rest, how: TurnOutcome, known?: AgentTurn): Promise<void> {
     const run = runs.get(key);
     const before = lines.get(key);
     await stop(key);
@@ -201,13 +195,11 @@ export function createProgress(options: ProgressOptions): Progress {
   }
 
   /** No letter comes for an interrupted turn, so all of its texts are posted here. */
-  async function lastWords(run: Run | undefined): Promise<TranscriptTurn | undefined> {
+  async function lastWords(run: Run | undefined): Promise<AgentTurn | undefined> {
     if (run === undefined) return undefined;
-    const { record, files, say } = run.followed;
-    const from = files === undefined ? {} : { files };
     try {
-      const turn = await readTurn(record.transcript, { promptId: record.promptId, ...from });
-      await say(textsOf(turn));
+      const turn = await run.followed.read();
+      await run.followed.say(textsOf(turn));
       return turn;
     } catch (error) {
       told(error as Error);
@@ -231,13 +223,4 @@ export function createProgress(options: ProgressOptions): Progress {
       for (const run of [...runs.values()]) run.stop();
     },
   };
-}
-
-/** A transcript only grows, so its size shows a change. It is polled, because the system may not have enough file watches. */
-function sizeOf(path: string): number {
-  try {
-    return statSync(path).size;
-  } catch {
-    return 0; // the file does not exist yet
-  }
 }

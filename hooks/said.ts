@@ -1,19 +1,20 @@
-// Posts what Claude wrote: each text once, in the order of the transcript. The id of a text is the id of its message, so that it
+// Posts what an agent wrote: each text once, in its order. The id of a text is the id of its message, so that it
 // does not matter who posts it: the follower of the turn, a prompt or the end of the turn.
 
 import { homedir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInNewContext } from 'node:vm';
-import type { PermissionRequestInput } from '../agents/claude/hook-input.ts';
+import type { AgentEvent, AskedEvent } from '../agents/event.ts';
+import { driverOf } from '../agents/list.ts';
 import {
+  type AgentTurn,
   openTool,
-  readTurn,
-  type TranscriptText,
-  type TranscriptTool,
-  type TranscriptTurn,
+  type TurnReader,
+  type TurnText,
+  type TurnTool,
   textsBeforeMore,
   textsOf,
-} from '../agents/claude/transcript/transcript.ts';
+} from '../agents/turn.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
@@ -21,7 +22,7 @@ import type { CourierContext } from './courier-context.ts';
 import { type OutgoingFiles, takeOutgoingFiles, takeOutgoingRemoteFiles } from './outgoing-files.ts';
 import { fitMessage, type MessageParts, postParts, withPosted } from './post-parts.ts';
 
-/** A Claude session, and the thread in which its texts are posted. */
+/** A session of an agent, and the thread in which its texts are posted. */
 export interface Speaker {
   readonly context: CourierContext;
   readonly session: SessionPane;
@@ -34,7 +35,7 @@ export interface Speaker {
 }
 
 /** Silently, and only those that were not posted yet. */
-export async function postTexts(speaker: Speaker, texts: readonly TranscriptText[]): Promise<void> {
+export async function postTexts(speaker: Speaker, texts: readonly TurnText[]): Promise<void> {
   const { context, claudeSession, thread } = speaker;
   const { shown } = context;
   // Old ids are forgotten in a very long turn: whatever comes before a text that was posted was posted, too.
@@ -51,6 +52,11 @@ export async function postTexts(speaker: Speaker, texts: readonly TranscriptText
 /** As the id of a letter: the nonces are made from it. */
 export function textId(uuid: string): string {
   return `text ${uuid}`;
+}
+
+/** A text in a report. The ids of an agent need not differ from one session to another. */
+export function reportedText({ session }: AgentEvent, id: string, text: string, writtenAt: number): TurnText {
+  return { uuid: `${session} ${id}`, text, at: 0, writtenAt };
 }
 
 /** Posts into the session's thread, or into a new one if it was deleted. Only inside `inTurn` of the thread. */
@@ -99,20 +105,26 @@ async function attachedIn(text: string, { context, directory: project, cwd }: Sp
   return takeOutgoingFiles(text, { roots, home: home.root, cwd, homeDir: homedir() });
 }
 
-// Claude Code asks before it has written down what it said: a person needs that text to decide.
+// An agent may ask before it has written down what it said: a person needs that text to decide.
 
 const WRITTEN_WITHIN_MS = 1_000;
 const LOOK_MS = 25;
 /** Each look is a round trip. */
 const REMOTE_LOOK_MS = 150;
-/** If the prompt is older, Claude may already have continued. */
+/** If the prompt is older, the agent may already have continued. */
 const FRESH_MS = 10_000;
 
-/** Posts what Claude said before it asked. A failure to read it never prevents the prompt. */
-export async function postTextsBefore(input: PermissionRequestInput, askedAt: number, speaker: Speaker): Promise<void> {
+/** Posts what the agent said before it asked. A failure to read it never prevents the prompt. */
+export async function postTextsBefore(
+  asked: AskedEvent,
+  { agent, writtenAt }: { readonly agent: string; readonly writtenAt: number },
+  speaker: Speaker,
+): Promise<void> {
   const { context } = speaker;
-  const isFresh = Date.now() - askedAt < FRESH_MS;
-  const texts = await textsBefore(input, isFresh, context).catch((error: Error) => {
+  const { turns } = driverOf(agent);
+  if (turns === undefined || asked.transcript === '') return; // it has reported them
+  const isFresh = Date.now() - writtenAt < FRESH_MS;
+  const texts = await textsBefore(asked, turns, isFresh, context).catch((error: Error) => {
     context.log.info('reading what was said before a prompt', { because: error.message });
     return [];
   });
@@ -123,31 +135,26 @@ export async function postTextsBefore(input: PermissionRequestInput, askedAt: nu
 }
 
 async function textsBefore(
-  {
-    transcript_path: path,
-    prompt_id: promptId,
-    tool_name: name,
-    tool_input: asked,
-    agent_id: agent,
-  }: PermissionRequestInput,
+  { transcript: path, turn: promptId, tool: name, input: asked, subagent }: AskedEvent,
+  turns: TurnReader,
   isFresh: boolean,
   { files, host, hosts }: CourierContext,
-): Promise<readonly TranscriptText[]> {
+): Promise<readonly TurnText[]> {
   const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
-  let turn: TranscriptTurn | undefined;
+  let turn: AgentTurn | undefined;
   for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
-    turn = await readTurn(path, { promptId, files });
+    turn = await turns.read(path, { promptId, files });
     const tool = turn && (openTool(turn, name, asked) ?? lastOpenTool(turn, name));
     if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
     // The tool of a subagent is in another transcript, and an answered one is not open any more.
-    if (agent !== undefined || !isFresh || Date.now() > deadline) break;
+    if (subagent !== undefined || !isFresh || Date.now() > deadline) break;
   }
   if (turn === undefined) return [];
-  return isFresh && agent === undefined ? textsOf(turn) : textsBeforeMore(turn);
+  return isFresh && subagent === undefined ? textsOf(turn) : textsBeforeMore(turn);
 }
 
 /** Claude Code may ask with another input than the model gave: with the file of a plan, for example. */
-function lastOpenTool({ tools }: TranscriptTurn, name: string): TranscriptTool | undefined {
+function lastOpenTool({ tools }: AgentTurn, name: string): TurnTool | undefined {
   const last = tools.at(-1);
   return last?.name === name && last.outcome === undefined ? last : undefined;
 }

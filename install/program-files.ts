@@ -37,11 +37,17 @@ function isThisNode(path: string): boolean {
   }
 }
 
+/** Where agents that we start on this machine find our program and its files. */
+export function programPlace(home: Home, env: ConfigEnvironment) {
+  const { node, dist } = programPaths(env);
+  return { node, dist, scripts: `${dist}/hooks`, home: home.root, hookSettings: agentSettings(home, env) };
+}
+
 /**
  * Writes the settings for agents that we start, and returns their path. They add our hooks without changing the user's
  * settings. Written each time, because the program may have moved.
  */
-export function agentSettings(home: Home, env: ConfigEnvironment): string {
+function agentSettings(home: Home, env: ConfigEnvironment): string {
   const path = join(home.folder('state'), 'agent-settings.json');
   writeJson(path, hookSettings(programPaths(env)));
   return path;

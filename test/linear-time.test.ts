@@ -13,9 +13,10 @@ import { stripBlocks } from '../hooks/said.ts';
 import { filterOutput } from '../streams/emulator/filter.ts';
 import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/message-plan.ts';
 import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';
-import { hidesPart, permissionText, planText, questionText } from '../threads/prompts/prompt-text.ts';
+import { hidesPart, planText, questionText } from '../threads/prompts/prompt-text.ts';
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
+import { textOfRequest } from './support/asked.ts';
 
 type TextFunction = (text: string) => unknown;
 
@@ -99,7 +100,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     neutralise,
     slicesOf,
     hidesPart,
-    planText,
+    planText: (text) => planText(text, 'Claude'),
     blockOfEnd: (text) => blockOfEnd(text, 2000),
     filterOutput: (text) => filterOutput({ inside: 'nothing', marks: 0, credit: 0 }, text, size),
     escapeText,
@@ -111,12 +112,12 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     ],
     'table of the command line': (text) => table(['a', 'b'], rows(text)),
     'planTextMessages of a terminal': (text) => planTerminal(text, text, 1),
-    'permissionText for Bash': (text) => permissionText('Bash', { command: text, description: text }, text, []),
+    'permissionText for Bash': (text) => textOfRequest('Bash', { command: text, description: text }, text, []),
     'permissionText for Edit': (text) =>
-      permissionText('Edit', { file_path: text, old_string: text, new_string: text }, '/', []),
-    'permissionText for any tool': (text) => permissionText(text, { a: { b: [text] } }, '/', []),
+      textOfRequest('Edit', { file_path: text, old_string: text, new_string: text }, '/', []),
+    'permissionText for any tool': (text) => textOfRequest(text, { a: { b: [text] } }, '/', []),
     'permissionText with rules': (text) =>
-      permissionText('Bash', {}, '/', [{ type: 'addRules', rules: [{ toolName: text }] }]),
+      textOfRequest('Bash', {}, '/', [{ type: 'addRules', rules: [{ toolName: text }] }]),
   };
 
   it.each(Object.entries(functions))('%s', { timeout: 300_000 }, (_, act) => {
@@ -135,7 +136,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
   it('permissionText for an input of many fields', { timeout: 120_000 }, () => {
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 1]));
     const [few, many] = [fields(5_000), fields(50_000)];
-    const ask = (input: object) => cpuMs(() => permissionText('mcp', { ...input }, '/', []));
+    const ask = (input: object) => cpuMs(() => textOfRequest('mcp', { ...input }, '/', []));
     ask(few);
     expect(ask(many)).toBeLessThan(40 * ask(few) + 250);
   });
@@ -144,7 +145,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
 describe('the text of a prompt', () => {
   it('does not become much longer by indentation', () => {
     const deep = JSON.parse(`${'['.repeat(90)}${Array(200_000).fill(0).join()}${']'.repeat(90)}`);
-    const { files } = permissionText('mcp', { deep }, '/', []);
+    const { files } = textOfRequest('mcp', { deep }, '/', []);
     expect(files[0]?.data.length).toBeLessThan(1_000_000);
   });
 

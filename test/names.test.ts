@@ -8,8 +8,7 @@ const ROOMS = /^(agents|bin|bridge|core|discord|home|hooks|hosts|install|streams
 
 /** Folders whose name is half of the file's name: `bridge/commands/new.ts` is the command `!new`. */
 const FAMILIES: Record<string, string> = {
-  'agents/opencode/': 'the parts of one agent',
-  'agents/pi/': 'the parts of one agent',
+  'agents/': 'one folder per agent, whose files have the same names',
   'bin/commands/': 'one file per command of the command line',
   'bin/doctor/': 'one file per thing that doctor checks',
   'bin/init/': 'one file per step of init',

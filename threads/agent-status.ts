@@ -1,6 +1,6 @@
-// What Claude Code last said in its status line: model, context and limits. Here it is a file in our home, on another host a file there.
+// What an agent last said in its status line: model, context and limits. Here it is a file in our home, on another host a file there.
 
-import { loadStatus, parseStatusLineInput } from '../agents/claude/hook-input.ts';
+import { loadStatus, parseStatusLineInput } from '../agents/status-line.ts';
 import { parsedJson } from '../core/json.ts';
 import type { Home } from '../home/home.ts';
 import { hostFiles } from '../hosts/host-files.ts';

@@ -17,7 +17,7 @@ import type { Repository } from '../hosts/repository.ts';
 import type { Connections } from './connections.ts';
 import type { Destination } from './destination.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
-import { parseStarted } from './remembered-session.ts';
+import { likelyAgent, parseStarted } from './remembered-session.ts';
 import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
 import { talksInChannel } from './talk.ts';
@@ -81,6 +81,7 @@ export function createBinder(options: BinderOptions) {
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
       adopted: before?.adopted ?? 'no',
+      agent: isSame ? before.agent : likelyAgent(session),
       settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
     };
     registry.put(record);

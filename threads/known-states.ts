@@ -56,7 +56,7 @@ export async function shownStates(
     const isGone = look.kind === 'gone';
     const { screen, isAgent } = readPane(
       isGone ? look : { ...look, mode: undefined },
-      record ?? { command: '', shell: 'found', claudeSession: '' },
+      record ?? { command: '', shell: 'found', claudeSession: '', agent: 'claude' },
     );
     const reading = isGone ? undefined : readingOf(screen, isAgent);
     return stateOfSession({

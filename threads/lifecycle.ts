@@ -23,6 +23,7 @@ import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
 import { sessionKey } from './registry.ts';
+import { likelyAgent } from './remembered-session.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-services.ts';
 import { talksInChannel } from './talk.ts';
@@ -101,7 +102,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const fresh = { project: '', claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
         const at = Date.now();
         registry.change(change.record.thread, {
-          ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at },
+          ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at, agent: likelyAgent(pane) },
         });
         return;
       }

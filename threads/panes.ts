@@ -13,6 +13,7 @@ import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { likelyAgent } from './remembered-session.ts';
 import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
 import { talksInChannel } from './talk.ts';
@@ -66,7 +67,7 @@ export function createPaneFinder(
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
       ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false } as const),
-      toldUnheard: false,
+      ...{ toldUnheard: false, agent: likelyAgent(session) },
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };
     registry.put(record);

@@ -1,35 +1,61 @@
-// Reads what the pane of a thread shows.
+// Reads what the pane of a thread shows, with the driver of its agent.
 
-import { type ClaudeScreen, isShell, readScreen } from '../agents/claude/screen/screen.ts';
+import type { AgentDriver } from '../agents/driver.ts';
+import { allDrivers, driverOf } from '../agents/list.ts';
+import type { AgentScreen } from '../agents/screen.ts';
+import { isShell } from '../agents/shell-name.ts';
 import type { LookResult } from '../tmux/look.ts';
 import type { ThreadRecord } from './registry.ts';
 
-/** What the pane shows, and whether an agent runs there. An agent without hooks is recognised by its screen. */
-export function readPane(
-  seen: LookResult,
-  record: Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession'>,
-): { readonly screen: ClaudeScreen; readonly isAgent: boolean } {
-  const isAgent = record.shell === 'no';
-  if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent };
-  if (record.claudeSession !== '' || record.shell === 'terminal') return { screen: screenOf(seen, record), isAgent };
-  const screen = screenOf(seen, seen);
-  const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
-  const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
-  if (surely || (likely && !isShell(seen.command))) return { screen, isAgent: true };
-  return { screen: screenOf(seen, { command: '' }), isAgent };
+export interface ReadPane {
+  readonly screen: AgentScreen;
+  /** Whether an agent runs there. */
+  readonly isAgent: boolean;
+  /** Of the agent that runs there; of the one that is expected if none does. */
+  readonly driver: AgentDriver;
 }
 
-export function screenOf(seen: LookResult & { kind: 'pane' }, record: Pick<ThreadRecord, 'command'>): ClaudeScreen {
+type KnownAgent = Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession' | 'agent'>;
+
+/** An agent without hooks is recognised by its program, or else by its screen. */
+export function readPane(seen: LookResult, record: KnownAgent): ReadPane {
+  const isAgent = record.shell === 'no';
+  const expected = driverOf(record.agent);
+  if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent, driver: expected };
+  if (record.claudeSession !== '' || record.shell === 'terminal')
+    return { screen: screenOf(seen, record, expected), isAgent, driver: expected };
+  for (const driver of candidates(seen.command, expected)) {
+    const screen = screenOf(seen, seen, driver);
+    const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
+    const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
+    if (surely || (likely && !isShell(seen.command))) return { screen, isAgent: true, driver };
+  }
+  return { screen: screenOf(seen, { command: '' }, expected), isAgent, driver: expected };
+}
+
+/** The one whose program runs alone knows its screen; otherwise the expected one is asked first. */
+function candidates(command: string, expected: AgentDriver): readonly AgentDriver[] {
+  const named = allDrivers().filter(({ programs }) => programs.includes(command));
+  if (named.length > 0) return named;
+  return [expected, ...allDrivers().filter((driver) => driver !== expected)];
+}
+
+export function screenOf(
+  seen: LookResult & { kind: 'pane' },
+  { command: agentCommand }: Pick<ThreadRecord, 'command'>,
+  { screen }: Pick<AgentDriver, 'screen'>,
+): AgentScreen {
   // tmux ends the last line with a newline, too.
-  return readScreen(`${seen.ansi}\n`, {
+  return screen.read(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
     cursorY: seen.cursor.y,
+    cursorShown: seen.cursorShown,
     width: seen.width,
     height: seen.height,
     paneDead: seen.dead,
     inMode: seen.mode !== undefined,
     title: seen.title,
     currentCommand: seen.command,
-    agentCommand: record.command,
+    agentCommand,
   });
 }

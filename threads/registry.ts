@@ -143,6 +143,8 @@ export const threadRecordSchema = z.object({
   started: z.string().optional(),
   /** The directory of the agent's project, in which its conversation can be continued. */
   project: z.string().optional(),
+  /** The name of the agent that runs there, or would be started: that of the driver. */
+  agent: z.string().default('claude'),
   /** Empty until a hook of the agent has reported. */
   claudeSession: z.string(),
   transcript: z.string(),

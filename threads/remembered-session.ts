@@ -1,6 +1,8 @@
 // How a session was started, so that it can be started again there after it has ended. Pure.
 
 import * as z from 'zod';
+import { allDrivers } from '../agents/list.ts';
+import { AGENT_NAME } from '../core/agent-names.ts';
 import { parsedJson } from '../core/json.ts';
 import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
@@ -9,6 +11,8 @@ export interface SessionStart {
   readonly directory: string;
   /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
   readonly command: readonly string[];
+  /** The agent, if it is not Claude Code. */
+  readonly agent?: string | undefined;
   /** What was asked for it. */
   readonly settings?: SessionSettings | undefined;
   /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
@@ -18,6 +22,7 @@ export interface SessionStart {
 const startSchema = z.object({
   directory: z.string(),
   command: z.array(z.string()),
+  agent: z.string().regex(AGENT_NAME).optional().catch(undefined),
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
 });
@@ -37,6 +42,12 @@ export function startOf({ started, project, cwd }: ThreadRecord): SessionStart {
 /** Undefined if somebody else started the session. */
 export function parseStarted(started = ''): SessionStart | undefined {
   return started.length > LONGEST ? undefined : startSchema.safeParse(parsedJson(started)).data;
+}
+
+/** The agent in a pane that no hook has reported: as we started it, or by its program. */
+export function likelyAgent({ started, command }: { readonly started?: string | undefined; readonly command: string }) {
+  const known = allDrivers().find(({ programs }) => programs.includes(command));
+  return parseStarted(started)?.agent ?? known?.name ?? 'claude';
 }
 
 /** Whether the bridge removes its pane when its program has exited. */
@@ -80,38 +91,4 @@ export function rememberedSession(
     .toSorted((a, b) => b.at - a.at);
   const here = known.find((one) => one.host === (host ?? defaultHost));
   return here ?? (host === undefined ? known.find((one) => one.closed) : undefined);
-}
-
-/** Options of Claude Code that are kept for the next conversation, and whether they have a value. */
-const KEPT_OPTIONS: Readonly<Record<string, boolean>> = {
-  '--model': true,
-  '--fallback-model': true,
-  '--permission-mode': true,
-  '--effort': true,
-  '--agent': true,
-  '--settings': true,
-  '--dangerously-skip-permissions': false,
-  '--allow-dangerously-skip-permissions': false,
-  '--verbose': false,
-  '--ide': false,
-  '--chrome': false,
-  '--no-chrome': false,
-};
-
-/** `--resume` with the id is exact: `--continue` takes the last conversation of the directory. A prompt is not given again. */
-export function continueCommand(
-  command: readonly string[],
-  agent: readonly string[],
-  conversation: string,
-): readonly string[] {
-  const [program, ...args] = command[0] === agent[0] ? command : agent;
-  const kept: string[] = [];
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? '';
-    const hasValue = KEPT_OPTIONS[word];
-    if (hasValue === undefined && KEPT_OPTIONS[word.split('=', 1)[0] ?? ''] !== true) continue;
-    kept.push(word, ...(hasValue === true ? args.slice(at + 1, at + 2) : []));
-    if (hasValue === true) at++;
-  }
-  return [program ?? 'claude', ...kept, '--resume', conversation];
 }

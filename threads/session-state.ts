@@ -1,6 +1,6 @@
 // The state of a session, from everything that is known about it. Pure. test/threads/session-state.test.ts has the table.
 
-import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
+import type { AgentScreen } from '../agents/screen.ts';
 import type { ThreadRecord } from './registry.ts';
 
 /** In JSON as they are. */
@@ -90,7 +90,7 @@ function isAnswered({ at, ofSubagent }: WaitingPrompt, seen: KnownFacts['seen'])
 }
 
 /** Undefined if the screen does not say it: then the last certain reading stays. */
-export function readingOf(screen: ClaudeScreen, isAgent: boolean): ScreenReading | undefined {
+export function readingOf(screen: AgentScreen, isAgent: boolean): ScreenReading | undefined {
   switch (screen.kind) {
     case 'empty':
       return { state: screen.busy || screen.queued ? 'working' : 'idle' };
@@ -107,7 +107,7 @@ export function readingOf(screen: ClaudeScreen, isAgent: boolean): ScreenReading
 
 const WORDS: readonly string[] = ['permission', 'question', 'plan'];
 
-function dialogFor({ which, title }: ClaudeScreen & { kind: 'dialog' }): string {
+function dialogFor({ which, title }: AgentScreen & { kind: 'dialog' }): string {
   return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80) || which}`;
 }
 

@@ -7,8 +7,8 @@
 //
 // This machine is looked at about once a second. Other hosts say when a pane moves (hosts/collect-letters-script.ts).
 
-import { screenFingerprint } from '../agents/claude/screen/fingerprint.ts';
-import type { ClaudeScreen } from '../agents/claude/screen/screen.ts';
+import { screenFingerprint } from '../agents/fingerprint.ts';
+import type { AgentScreen } from '../agents/screen.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
 import { addReading, isUnsure, type SeenPane } from './pane-view.ts';
@@ -28,7 +28,7 @@ export interface WatchedScreen {
   readonly record: ThreadRecord;
   readonly look: LookResult;
   /** Read as if the pane were not in copy mode. */
-  readonly screen: ClaudeScreen;
+  readonly screen: AgentScreen;
   readonly isAgent: boolean;
 }
 
@@ -113,12 +113,14 @@ export function watchPanes(
       return told(record, view, 'gone', { record, look, screen: { kind: 'dead' }, isAgent: false });
     }
     const isOwn = look.panePid === record.panePid;
-    const { screen, isAgent } = readPane(
+    const { screen, isAgent, driver } = readPane(
       { ...look, mode: undefined },
       isOwn ? record : { ...record, claudeSession: '', shell: 'found' },
     );
+    // It was recognised by its program or screen: no hook has said who it is.
+    if (isAgent && isOwn && driver.name !== record.agent) registry.change(record.thread, { agent: driver.name });
     addReading(view, readingOf(screen, isAgent), at);
-    const print = screenFingerprint(record.paneId, look);
+    const print = screenFingerprint(record.paneId, look, driver.screen);
     if (print === view.print || look.dead) told(record, view, print, { record, look, screen, isAgent });
     view.print = print;
     publish(record.thread);

@@ -19,7 +19,7 @@ export interface PaneGuard {
   /** The name of the foreground program, as recorded when it reported; undefined for any. */
   readonly command: string | undefined;
   /** An extended regular expression; if it matches a line of the screen, a dialog is open. */
-  readonly dialog?: string;
+  readonly dialog?: string | undefined;
   /** Extended regular expressions; each must match a line of the screen. */
   readonly shows?: readonly string[];
 }

@@ -41,16 +41,18 @@ interface TypeOptions extends ShOptions {
   /** The pause between text and Enter: Claude Code treats an Enter that arrives with a long text as part of it. */
   readonly settleMs?: number;
   /** Where and what the pane shows once it has taken the text. Enter is pressed as soon as it is seen, at the latest after the pause. */
-  readonly shown?: {
-    readonly from: string;
-    readonly to: string;
-    readonly whole: string;
-    readonly parts: readonly string[];
-  };
+  readonly shown?:
+    | {
+        readonly from: string;
+        readonly to: string;
+        readonly whole: string;
+        readonly parts: readonly string[];
+      }
+    | undefined;
   /** Types the text without bracketed paste. */
   readonly asKeys?: boolean;
   /** Press `key` first, and continue only when the screen shows `confirmed` (an extended regular expression). */
-  readonly stash?: { readonly key: string; readonly confirmed: string };
+  readonly stash?: { readonly key: string; readonly confirmed: string } | undefined;
 }
 
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;

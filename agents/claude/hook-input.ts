@@ -1,13 +1,8 @@
 // The input that Claude Code writes to a hook's stdin. Only the fields that we use are checked; unknown fields are kept, so
 // that a newer Claude Code breaks nothing and a permission is answered with its complete input.
 
-import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { parsedJson } from '../../core/json.ts';
-import { untrustedText } from '../../core/untrusted-text.ts';
-import { readText } from '../../home/atomic-write.ts';
-import type { Home } from '../../home/home.ts';
 
 /** Ids, names and paths: some of them are kept in memory and on disk, and a hostile host could send megabytes. */
 const word = z.string().max(8_192);
@@ -124,88 +119,4 @@ export function parseHookInput(json: unknown): HookInput | undefined {
 
 function isKnown(event: string): event is HookEvent {
   return Object.hasOwn(events, event);
-}
-
-// The input of a status line command, and the one-line footer made from it. Every field may be missing: the footer shows what
-// is known.
-
-const window = z.object({
-  used_percentage: z.number(),
-  /** Seconds since 1970. */
-  resets_at: z.number().optional().catch(undefined),
-});
-
-const statusSchema = z.object({
-  session_id: z.string(),
-  transcript_path: z.string().optional().catch(undefined),
-  cwd: z.string().optional().catch(undefined),
-  version: z.string().optional().catch(undefined),
-  model: z.object({ display_name: z.string() }).optional().catch(undefined),
-  context_window: z.object({ used_percentage: z.number() }).optional().catch(undefined),
-  cost: z.object({ total_cost_usd: z.number() }).optional().catch(undefined),
-  /** Only with a subscription, and only after the first reply of the session; either window may be missing. */
-  rate_limits: z
-    .object({
-      five_hour: window.optional().catch(undefined),
-      seven_day: window.optional().catch(undefined),
-    })
-    .optional()
-    .catch(undefined),
-});
-
-type StatusLineInput = z.infer<typeof statusSchema>;
-
-export function parseStatusLineInput(json: unknown): StatusLineInput | undefined {
-  return statusSchema.safeParse(json).data;
-}
-
-/** `clock` formats the time of a reset; Discord can show it in the reader's time zone. */
-export function footer(status: StatusLineInput, clock: (seconds: number) => string = localClock): string {
-  const { model, context_window: context, cost, rate_limits: limits } = status;
-  const parts = [
-    // Without the size of the context window: its use is shown next to it.
-    model &&
-      untrustedText(
-        model.display_name
-          .slice(0, 100)
-          .replace(/\([^()]*context\)$/i, '')
-          .trimEnd(),
-      ),
-    context && `${Math.round(context.used_percentage)}% context`,
-    cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
-    limits?.five_hour && limit('5h', limits.five_hour, clock),
-    limits?.seven_day && limit('7d', limits.seven_day, clock),
-  ];
-  return parts.filter(Boolean).join(' · ');
-}
-
-function limit(name: string, used: z.infer<typeof window>, clock: (seconds: number) => string): string {
-  const resets = used.resets_at === undefined ? '' : ` (resets ${clock(used.resets_at)})`;
-  return `${name} ${Math.round(used.used_percentage)}%${resets}`;
-}
-
-/** The time, with the day of the week if it is not today. */
-export function localClock(seconds: number, now: Date = new Date(), timeZone?: string): string {
-  const at = new Date(seconds * 1000);
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', ...zone });
-  const format = new Intl.DateTimeFormat('en-GB', {
-    ...(day.format(at) === day.format(now) ? {} : { weekday: 'short' }),
-    hour: '2-digit',
-    minute: '2-digit',
-    ...zone,
-  });
-  return format.format(at).replace(',', '');
-}
-
-// The last status line input per Claude session, saved for the footer of its replies.
-
-export function loadStatus(home: Home, claudeSession: string): unknown {
-  const path = pathOf(home, claudeSession);
-  return path === undefined ? undefined : parsedJson(readText(path) ?? '');
-}
-
-/** The id comes from outside, and the path must stay inside the folder. */
-function pathOf(home: Home, claudeSession: string): string | undefined {
-  return /^[\w-]{1,100}$/.test(claudeSession) ? join(home.folder('status'), `${claudeSession}.json`) : undefined;
 }

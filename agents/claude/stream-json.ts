@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { parsedJson } from '../../core/json.ts';
-import { toolLabel } from './transcript/entry.ts';
+import { toolLabel } from '../tool-label.ts';
 
 export type StreamEvent =
   | { readonly kind: 'init'; readonly sessionId: string }

@@ -2,6 +2,7 @@
 // is stated to subscribers only. Pure.
 
 import { isZone, localZone, timeAt, wallTimeOf } from '../../core/zoned-time.ts';
+import type { AgentDialog } from '../screen.ts';
 
 export interface UsageLimit {
   /** When it is certainly reset; undefined if no time was stated. */
@@ -50,4 +51,12 @@ function resetOf(text: string, now: number, ownZone: string): number | undefined
   function soonest(times: readonly number[]): number | undefined {
     return times.find((one) => one > now - JUST_PASSED_MS);
   }
+}
+
+const STOP_AND_WAIT = 'Stop and wait for limit to reset';
+
+/** The option of Claude Code's dialog that waits for the reset. */
+export function limitChoice({ which, options }: AgentDialog): number | undefined {
+  const at = which === 'limit' ? options.findIndex(({ label }) => label === STOP_AND_WAIT) : -1;
+  return at < 0 ? undefined : at;
 }

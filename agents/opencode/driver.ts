@@ -5,10 +5,11 @@ import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { type AskedEvent, parseAgentEvent } from '../event.ts';
 import { opencodeScreen, opencodeTyping } from './typing.ts';
 
-export const opencodeDriver: AgentDriver = {
+export const opencode: AgentDriver = {
   name: 'opencode',
   title: 'OpenCode',
   programs: ['opencode'],
+  variables: ['OPENCODE_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },

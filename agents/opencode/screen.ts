@@ -2,8 +2,8 @@
 // terminal's cursor is in it. Everything that is not recognised is `unknown`, and nothing is typed into it.
 
 import { type AnsiRow, parseAnsi } from '../claude/screen/box.ts';
-import { isShell } from '../claude/screen/screen.ts';
 import type { AgentDialog, AgentScreen, PaneFacts } from '../screen.ts';
+import { isShell } from '../shell-name.ts';
 
 /** A host may send more than a screen, and reading it would block everything else. */
 const MOST_CHARACTERS = 256 * 1024;

@@ -105,11 +105,11 @@ export function openTranslator(cwd: string): OpencodeTranslator {
   function permissionAsked(asked: Fields): readonly OpencodeStep[] {
     const session = textField(asked.sessionID);
     const call = turns.get(session)?.calls.get(textField(fieldsOf(asked.tool).callID));
-    const always = listField(asked.always).map(textField).filter(Boolean).join(', ');
+    const always = listField(asked.always).map(textField).filter(Boolean);
     const event = {
       ...{ event: 'asked' as const, ...base(session), kind: 'permission', ask: textField(asked.id) },
       ...permissionInOurWords(asked, call),
-      ...(always === '' ? {} : { always: `${always} (until OpenCode is closed)` }),
+      ...(always.length === 0 ? {} : { always }),
     };
     return [...flush(session), { do: 'ask', kind: 'permission', ask: event.ask, event }];
   }

@@ -3,10 +3,11 @@
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { parseAgentEvent } from '../event.ts';
 
-export const piDriver: AgentDriver = {
+export const pi: AgentDriver = {
   name: 'pi',
   title: 'pi',
   programs: ['pi'],
+  variables: ['PI_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'none', question: 'none', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },

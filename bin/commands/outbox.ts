@@ -75,10 +75,10 @@ function tryRead(path: string): Pick<Item, 'event' | 'directory' | 'writtenAt'> 
   try {
     const reading = readLetter(path);
     if (reading.kind !== 'letter') return { event: reading.kind, directory: '', writtenAt: '' };
-    const { input, writtenAt } = reading.letter;
+    const { event, agent, writtenAt } = reading.letter;
     return {
-      event: input.hook_event_name,
-      directory: input.cwd,
+      event: agent === 'claude' ? event.event : `${agent}: ${event.event}`,
+      directory: event.cwd,
       writtenAt: new Date(writtenAt).toISOString(),
     };
   } catch {

@@ -3,13 +3,11 @@
 
 import { text as readAll } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DIALOG } from '../../agents/claude/screen/screen.ts';
-import { boxWhileTyping } from '../../agents/claude/screen/shown-text.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
 import { decide, type TypingStep } from '../../bridge/decide-typing.ts';
-import { STASH } from '../../bridge/delivery-attempt.ts';
 
 import { isPlainCommand } from '../../bridge/slash-decision.ts';
-import { composeForClaude } from '../../bridge/typed-text.ts';
+import { composeForAgent } from '../../bridge/typed-text.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { newest } from '../../core/snowflake.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
@@ -83,9 +81,9 @@ async function attempt(target: SessionTarget, text: string, reach: SessionFinder
   if (target.record === undefined && isOwnPane(pane.paneId, seen.serverPid))
     return refused('This command is running in that pane.');
   const record = target.record ?? unreported(target, seen);
-  const { screen, isAgent } = readPane(seen, record);
+  const { screen, isAgent, driver } = readPane(seen, record);
   const step = decide({
-    ...{ look: seen, screen, record, isAgent },
+    ...{ look: seen, screen, record, isAgent, driver, text },
     allowShell: true, // the user already has a shell
     ...{ standing: undefined, now: Date.now(), isFresh: true },
   });
@@ -99,30 +97,36 @@ async function attempt(target: SessionTarget, text: string, reach: SessionFinder
     await leaveMode(tmux, guard);
     return refused('The pane is in copy mode.', true);
   }
-  const watched = step.do === 'run' ? guard : { ...guard, dialog: DIALOG };
-  return type(target, watched, step, seen, text, reach);
+  const watched = step.do === 'run' ? guard : { ...guard, dialog: driver.screen.dialogLine };
+  return type(target, { guard: watched, step, seen, driver }, text, reach);
+}
+
+interface ReadyPane {
+  readonly guard: Parameters<typeof typeMessage>[1];
+  readonly step: TypingStep & { do: 'type' | 'run' };
+  readonly seen: PaneLook;
+  readonly driver: AgentDriver;
 }
 
 async function type(
   { tmux }: SessionTarget,
-  guard: Parameters<typeof typeMessage>[1],
-  step: TypingStep & { do: 'type' | 'run' },
-  seen: PaneLook,
+  { guard, step, seen, driver }: ReadyPane,
   text: string,
   { config }: SessionFinder,
 ): Promise<Outcome> {
+  const { typing, commands } = driver;
   const typed =
     step.do === 'run'
       ? text
-      : composeForClaude(text, [], isPlainCommand(text, config.slashCommands) ? 'command' : 'text');
+      : composeForAgent(text, [], isPlainCommand(text, commands, config.slashCommands) ? 'command' : 'text', typing);
   if (typeof typed !== 'string' && typed.kind === 'nothing') return refused('The text is empty.');
   const words = typeof typed === 'string' ? typed : typed.text;
-  const shows = step.do === 'run' ? [] : boxWhileTyping(seen.text, words, seen);
+  const shows = step.do === 'run' ? [] : typing.boxLines(seen.text, words, seen);
   const delivery = await typeMessage(
     tmux,
     { ...guard, shows },
     { id: nextMark(seen), text: words },
-    step.do === 'type' && step.stash ? { stash: STASH } : {},
+    { stash: step.do === 'type' && step.stash ? typing.stash : undefined },
   );
   switch (delivery.kind) {
     case 'delivered':
@@ -148,7 +152,7 @@ export function nextMark({ typed }: Pick<PaneLook, 'typed'>): string {
 function unreported({ session }: SessionTarget, seen: PaneLook) {
   const { serverPid, pane } = session;
   return {
-    ...{ serverPid, panePid: pane.pid, command: seen.command, claudeSession: '', at: 0 },
+    ...{ serverPid, panePid: pane.pid, command: seen.command, claudeSession: '', agent: 'claude', at: 0 },
     shell: 'ours' as const,
   };
 }

@@ -1,9 +1,11 @@
 // What the service knows of the user's terminal: its file, the PATH in it, and the variables that its sessions get.
 
 import { join } from 'node:path';
+import { configuredAgent } from '../../agents/configured-agent.ts';
+import { allDrivers } from '../../agents/list.ts';
 import type { ConfigEnvironment } from '../../core/config.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { SESSION_VARIABLES, sessionEnvironment } from '../../core/session-environment.ts';
+import { COMMON_VARIABLES, sessionEnvironment } from '../../core/session-environment.ts';
 import { loadConfig, saveServiceEnvironment } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
 import { printNote } from '../print.ts';
@@ -41,9 +43,10 @@ export function keepForSessions(isWanted: boolean, inUnit: readonly string[]): v
 /** An invalid configuration is reported when the service starts. */
 function listedNames(): readonly string[] {
   try {
-    return loadConfig(openHome(homeRoot(process.env)), process.env).agents.claude.environment;
+    const config = loadConfig(openHome(homeRoot(process.env)), process.env);
+    return allDrivers().flatMap(({ name }) => configuredAgent(config, name).environment);
   } catch (error) {
-    if (isThreadmuxError(error)) return SESSION_VARIABLES;
+    if (isThreadmuxError(error)) return [...COMMON_VARIABLES, ...allDrivers().flatMap(({ variables }) => variables)];
     throw error;
   }
 }

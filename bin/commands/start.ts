@@ -1,9 +1,8 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { agentCommandOn } from '../../bridge/commands/command.ts';
-import { commandToStart } from '../../bridge/commands/new.ts';
+import { agentOfCommand } from '../../agents/configured-agent.ts';
+import { agentToStart, commandLine, launchOn, resumeOf } from '../../bridge/commands/launch-agent.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { declaresName, type Project, projectsOf, settingsOf } from '../../core/project.ts';
@@ -11,19 +10,17 @@ import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
-import { neutralise } from '../../core/untrusted-text.ts';
 import { localServer } from '../../home/config-file.ts';
 import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
-import { agentSettings } from '../../install/program-files.ts';
+import { programPlace } from '../../install/program-files.ts';
 import { projectOfPlace } from '../../threads/destination.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { loadWorktrees } from '../../threads/worktrees.ts';
-import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
-import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
-import type { Tmux } from '../../tmux/tmux.ts';
+import { killSession, listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { sessionData, withStates } from './sessions.ts';
+import { untilAgentRuns } from './until-agent-runs.ts';
 
 interface StartFlags {
   readonly host?: string;
@@ -152,31 +149,37 @@ async function startOne(
   const isForAgent = flags.continue || Object.keys(asked).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
   const settings = { ...known?.settings, ...asked };
-  const conversation = flags.continue && known !== undefined ? conversationOf(known) : undefined;
+  const isSame = asked.agent === undefined || asked.agent === known?.agent;
+  const conversation = flags.continue && known !== undefined && isSame ? conversationOf(known) : undefined;
   const project = projectOf(reach, host, origin ?? '~');
-  const wanted = { command: given, conversation, continues: flags.continue ?? false };
   const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
-  const line = commandToStart(wanted, inForce, reach.config.agent.command);
-  const environment = sessionEnvironment(process.env, reach.config.agents.claude.environment);
-  const tools = { ...reach, environment, agentSettings: agentSettings(reach.home, process.env) };
-  const agent = await withProgress(`looking for the agent on ${host}`, agentCommandOn({ host, command: line }, tools));
-  const command = agent ?? given;
+  const expected = agentToStart(settings.agent, known, inForce, reach.config);
+  const agent = given === undefined ? expected : agentOfCommand(reach.config, given, expected.driver.name);
+  const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
+  const resume = resumeOf({ conversation, continues: flags.continue ?? false });
+  const tools = { ...reach, program: programPlace(reach.home, process.env), path: environment.PATH };
+  const start = { host, directory: directory ?? '~', command: given, settings: inForce, resume };
+  const launch =
+    agent && (await withProgress(`looking for the agent on ${host}`, launchOn({ ...start, agent }, tools)));
+  const command = launch === undefined ? given : commandLine(launch, isLocal);
   const tmux = reach.hosts.tmux(host);
+  const folder = reach.home.folder('state');
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
     newSession(tmux, {
-      ...{ name, remainOnExit: remainOnExit || (agent !== undefined && 'at start') },
+      ...{ name, remainOnExit: remainOnExit || (launch !== undefined && 'at start') },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
-      ...(isLocal ? { environment: { variables: environment, folder: reach.home.folder('state') } } : {}),
+      ...(isLocal ? { environment: { variables: { ...environment, ...launch?.environment }, folder } } : {}),
       started: startedText({
         ...{ directory: origin ?? '~', command: given ?? [] },
+        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
         ...(Object.keys(settings).length > 0 ? { settings } : {}),
       }),
     }),
   );
-  if (created && agent !== undefined) {
-    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session));
+  if (created && launch !== undefined && agent !== undefined) {
+    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session, agent.driver));
     if (!remainOnExit) await stopKeeping(tmux, session);
   }
   return { host, session, created, record: undefined, isShell: command === undefined };
@@ -202,32 +205,6 @@ function projectOf({ config, remote }: SessionFinder, host: string, directory: s
   const servers = config.servers.length > 0 ? config.servers : [local()];
   const absolute = (path: string) => path.replace(/^~(?=\/|$)/, (tilde) => remote.userHome(host) ?? tilde);
   return projectOfPlace({ host, directory: absolute(directory) }, projectsOf(config, servers), absolute);
-}
-
-/** How long an agent is watched that shows no box to write into. */
-const WATCHED_MS = 3_000;
-
-/** Rejects with the last lines of an agent that quits at once. */
-async function untilAgentRuns(tmux: Tmux, session: Session): Promise<void> {
-  const pane = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
-  for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
-    const seen = await lookForExit(tmux, pane, QUIT_HISTORY);
-    if (seen.kind === 'pane' && !seen.dead) {
-      if (showsBox(seen.text)) return;
-      continue;
-    }
-    if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
-    const { how, lines } = quitReport(seen);
-    const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${neutralise(lines)}`;
-    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`, {
-      hint: 'Correct that, then start it again.',
-    });
-  }
-}
-
-/** Claude Code draws the box that it is written into, and the selected option of a dialog, with this sign. */
-function showsBox(screen: string): boolean {
-  return screen.split('\n').some((line) => line.trimStart().startsWith('❯'));
 }
 
 /** Prints only the name to stdout, for scripts that let us choose it. */

@@ -10,7 +10,7 @@ import { localServer, saveEnvironment, saveLocalServer, withServiceEnvironment }
 import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
 import { sweepHome } from '../../home/sweep.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
-import { agentSettings } from '../../install/program-files.ts';
+import { programPlace } from '../../install/program-files.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
@@ -107,7 +107,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   const shared = openSharedParts(context);
   const stopping = new AbortController();
   const bridge: Bridge = await startBridge(shared, {
-    ...{ servers, env: withServiceEnvironment(home, process.env), agentSettings: agentSettings(home, process.env) },
+    ...{ servers, env: withServiceEnvironment(home, process.env), program: programPlace(home, process.env) },
     onFatal: (error) => fail(error, log),
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };

@@ -5,6 +5,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
+import { configuredAgent } from '../../agents/configured-agent.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
@@ -214,5 +215,5 @@ function elsewhere(root: string, env: ConfigEnvironment) {
 }
 
 function agentOf(config: Config | undefined): string {
-  return config?.agent.command[0] ?? 'claude';
+  return config === undefined ? 'claude' : (configuredAgent(config, config.agent).command[0] ?? config.agent);
 }

@@ -1,5 +1,6 @@
 // What every command receives and returns. It runs in the same way as a "!" message and as a slash command.
 
+import type { ConfiguredAgent } from '../../agents/configured-agent.ts';
 import type { Config, ServerConfig } from '../../core/config.ts';
 import type { KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
@@ -24,6 +25,7 @@ import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
+import type { ProgramPlace } from './launch-agent.ts';
 
 export interface CommandContext {
   readonly config: Config;
@@ -40,10 +42,9 @@ export interface CommandContext {
   readonly known: KnownThreads;
   readonly server: ServerConfig;
   readonly log: Log;
-  /** The settings file with our hooks, for agents that we start ourselves on this machine. */
-  readonly agentSettings: string | undefined;
-  /** What sessions on this machine get of our own environment. */
-  readonly environment: Variables;
+  readonly program: ProgramPlace;
+  /** What sessions of this agent on this machine get of our own environment. */
+  readonly environmentOf: (agent: ConfiguredAgent) => Variables;
   /** Only this user can enter it. */
   readonly stateFolder: string;
   readonly streams: StreamThreads;
@@ -88,44 +89,3 @@ export interface CommandReply extends MessageDraft {
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });
-
-// The command line of the agent on a host.
-
-const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes && exit
-[ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 && echo yes || echo no`;
-
-/** With our hooks, where we have a settings file. Undefined if `command` is another program, or the agent is not installed. */
-export async function agentCommandOn(
-  { host, command }: { readonly host: string; readonly command: readonly string[] | undefined },
-  tools: Pick<CommandContext, 'config' | 'hosts' | 'agentSettings' | 'remote' | 'environment'>,
-): Promise<readonly string[] | undefined> {
-  const { config, hosts, agentSettings, remote, environment } = tools;
-  const [program = 'claude', ...args] = command ?? config.agent.command;
-  if (program !== config.agent.command[0]) return undefined;
-  const isLocal = hosts.isLocal(host);
-  // Our own PATH counts only here, where the session gets it.
-  const path = isLocal ? (environment.PATH ?? '') : '';
-  if (!(await isInstalled({ host, program, path }, hosts))) return undefined;
-  const file = isLocal ? agentSettings : await remote.settings(host);
-  const settings = file === undefined ? [] : ['--settings', file];
-  return [program, ...settings, ...args];
-}
-
-/** When a program was last found, by host and PATH: many sessions that start at once look for it once. */
-const found = new WeakMap<HostList, Map<string, number>>();
-const FOUND_MS = 5_000;
-
-async function isInstalled(
-  { host, program, path }: { readonly host: string; readonly program: string; readonly path: string },
-  hosts: HostList,
-): Promise<boolean> {
-  const known = found.get(hosts) ?? new Map<string, number>();
-  found.set(hosts, known);
-  const key = JSON.stringify([host, program, path]);
-  if (Date.now() - (known.get(key) ?? 0) < FOUND_MS) return true;
-  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
-  const isThere = there.trim() === 'yes';
-  if (isThere) known.set(key, Date.now());
-  else known.delete(key);
-  return isThere;
-}

@@ -1,8 +1,8 @@
 // !screen, !stop, !key and its short forms. Only keys from a list can be pressed, so no text can be typed with them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dialogPatterns, screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
-import { DIALOG } from '../../agents/claude/screen/screen.ts';
+import { dialogPatterns, screenFingerprint } from '../../agents/fingerprint.ts';
+import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { narrowText } from '../../core/narrow-text.ts';
 import { isNewer } from '../../core/snowflake.ts';
@@ -12,6 +12,7 @@ import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
+import { readPane } from '../../threads/read-pane.ts';
 import { type Press, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
@@ -110,10 +111,12 @@ export async function pressUnder(
     const pane = await paneOf(order.thread, tools);
     const { tmux, record } = pane;
     const seen = await lookAtPane(tmux, record);
-    if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen) !== print) return { pane, pressed: CHANGED };
+    const { screen } = readPane(seen, record).driver;
+    if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
+      return { pane, pressed: CHANGED };
     // tmux checks this again, because a dialog may appear or change after the look.
-    const shows = dialogPatterns(seen);
-    const still = shows.length === 0 ? { dialog: DIALOG } : { shows };
+    const shows = dialogPatterns(seen, screen);
+    const still = shows.length === 0 ? { dialog: screen.dialogLine } : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
     const pressed = await strike(pane, order, [key], {
       pane: record,
@@ -173,7 +176,7 @@ export async function showScreen({ tmux, record }: FoundPane, asPicture = false)
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
-  const keys = keyButtons(screenFingerprint(record.paneId, seen));
+  const keys = keyButtons(screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen));
   if (picture === undefined) {
     const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
     return { content: screenBlock(narrowText(seen.text)), components: [keys, ...more], files: [] };
@@ -214,10 +217,14 @@ async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Pro
 export const stopCommand: Command = {
   name: 'stop',
   usage: '!stop',
-  about: 'interrupt Claude (Esc), a terminal (Ctrl-C) or a headless agent',
+  about: 'interrupt the agent, a terminal (Ctrl-C) or a headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
-    if (stream?.kind !== 'agent') return pressAsked(order, [stream?.kind === 'terminal' ? 'C-c' : 'Escape'], tools);
+    if (stream?.kind === 'terminal') return pressAsked(order, ['C-c'], tools);
+    if (stream === undefined) {
+      const record = order.thread && tools.threads.registry.get(order.thread.id);
+      return pressAsked(order, driverOf(record?.agent ?? '').typing.interrupt, tools);
+    }
     return replyWith((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
   },
 };

@@ -1,23 +1,19 @@
 // !new starts a session.
 
+import { agentOfCommand } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { type Project, settingsOf } from '../../core/project.ts';
 import type { SessionName } from '../../core/session-name.ts';
-import { type SessionSettings, settingsArguments } from '../../core/session-settings.ts';
+import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import {
-  continueCommand,
-  conversationOf,
-  rememberedSession,
-  startedText,
-  startOf,
-} from '../../threads/remembered-session.ts';
+import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
-import { agentCommandOn, type Command, type CommandContext, replyWith } from './command.ts';
+import { type Command, type CommandContext, replyWith } from './command.ts';
+import { agentMissing, agentStarted, agentToStart, commandLine, launchOn, resumeOf } from './launch-agent.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
 import { checkBypass, projectHere } from './project-here.ts';
 import { restartStream, streamOf } from './streams.ts';
@@ -94,7 +90,8 @@ function recall(
   { config }: CommandContext,
 ): WantedSession {
   const start = before && startOf(before);
-  const conversation = continues && before !== undefined ? conversationOf(before) : undefined;
+  const isSame = settings.agent === undefined || settings.agent === before?.agent;
+  const conversation = continues && before !== undefined && isSame ? conversationOf(before) : undefined;
   const chosen = host ?? before?.host ?? project?.host ?? config.defaultHost;
   const isProjects = project !== undefined && (project.host ?? chosen) === chosen;
   const declared = project?.sessions.find((one) => one.name === name);
@@ -102,7 +99,8 @@ function recall(
   const was = conversation === undefined ? start?.directory : before?.project || start?.directory;
   const { model, permissionMode, agent } = settings;
   const isForAgent = continues || (model ?? permissionMode ?? agent) !== undefined;
-  const keeps = start?.command.length && (!isForAgent || start.command[0] === config.agent.command[0]);
+  const isOfAgent = agentOfCommand(config, start?.command ?? [], before?.agent ?? config.agent) !== undefined;
+  const keeps = start?.command.length && (!isForAgent || isOfAgent);
   return {
     ...{
       name,
@@ -143,10 +141,21 @@ export async function beginSession(
   await checkBypass(settings, { ...wanted, directory }, tools);
   const project = wanted.project ?? tools.threads.destinationOf({ host, directory })?.project;
   const inForce = project === undefined ? settings : settingsOf(project, name, settings);
-  const asked = commandToStart(wanted, wanted.command === undefined ? inForce : settings, config.agent.command);
-  const agent = await agentCommandOn({ host, command: asked }, tools);
-  const command = agent ?? asked;
-  if (agent === undefined && command[0] === config.agent.command[0]) throw agentMissing(wanted, tools);
+  const expected = agentToStart(settings.agent, wanted.before, inForce, config);
+  const agent = agentStarted(wanted, expected, config);
+  const isLocal = tools.hosts.isLocal(host);
+  const environment = tools.environmentOf(agent ?? expected);
+  const launch =
+    agent &&
+    (await launchOn(
+      {
+        ...{ host, directory, agent, command: wanted.command, resume: resumeOf(wanted) },
+        settings: wanted.command === undefined ? inForce : settings,
+      },
+      { ...tools, path: environment.PATH },
+    ));
+  if (agent !== undefined && launch === undefined) throw agentMissing(wanted, agent, tools);
+  const command = launch === undefined ? (wanted.command ?? []) : commandLine(launch, isLocal);
   const isDeclared = project !== undefined && wanted.command === undefined && isDeclaredIn(project, wanted, config);
   const declared = isDeclared ? (wanted.conversation === undefined ? 'new' : 'continued') : undefined;
   const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
@@ -154,13 +163,14 @@ export async function beginSession(
     newSession(tmux, {
       ...{ name, directory: place.directory, startsAfter: place.startsAfter, command },
       remainOnExit: isDeclared ? true : 'at start',
-      ...(tools.hosts.isLocal(host)
-        ? { environment: { variables: tools.environment, folder: tools.stateFolder } }
+      ...(isLocal
+        ? { environment: { variables: { ...environment, ...launch?.environment }, folder: tools.stateFolder } }
         : {}),
       started: startedText({
         directory,
         command: wanted.command ?? [],
         declared,
+        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
         ...(hasSettings ? { settings } : {}),
       }),
     });
@@ -183,34 +193,12 @@ export async function beginSession(
   return { wanted, begun: { is, thread: thread.thread, session, branch, ...(agent === undefined ? { command } : {}) } };
 }
 
-/** A command other than the agent gets no arguments for it. */
-export function commandToStart(
-  { command, conversation, continues }: Pick<WantedSession, 'command' | 'conversation' | 'continues'>,
-  settings: SessionSettings,
-  agent: readonly string[],
-): readonly string[] {
-  const own = command ?? agent;
-  const args = own[0] === agent[0] ? settingsArguments(settings) : [];
-  if (conversation !== undefined) return [...continueCommand(own, agent, conversation), ...args];
-  return [...own, ...args, ...(continues ? ['--continue'] : [])];
-}
-
 function isDeclaredIn(
   project: Project,
   { name, host }: WantedSession,
   { defaultHost }: CommandContext['config'],
 ): boolean {
   return (project.host ?? defaultHost) === host && project.sessions.some((one) => one.name === name);
-}
-
-function agentMissing({ name, host }: WantedSession, { config, hosts }: CommandContext): ThreadmuxError {
-  const program = untrustedCode(config.agent.command[0] ?? 'claude');
-  const where = hosts.isLocal(host)
-    ? 'the terminal that starts threadmux or in your login shell'
-    : 'your login shell there';
-  return new ThreadmuxError('not_found', `${program} was not found on ${untrustedCode(host)}, so nothing was started`, {
-    hint: `Install it, in the PATH of ${where}, or name it in "agent". \`!new ${name} -- bash\` starts a shell instead.`,
-  });
 }
 
 /** Creates the thread before the first report; messages there wait. */

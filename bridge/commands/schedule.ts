@@ -1,5 +1,6 @@
 // !at and !every send a message later, !schedule lists and cancels such messages.
 
+import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { type ParsedSchedule, parseAt, parseEvery, ruleText } from '../../core/schedule.ts';
 import { cleanInbound, untrustedLine } from '../../core/untrusted-text.ts';
@@ -85,7 +86,8 @@ async function check(text: string, thread: string, tools: CommandContext): Promi
       'bad_usage',
       'Commands that begin with `!` cannot be scheduled, only messages for the agent.',
     );
-  const decision = await decideSlash(text, () => tools.slash.own(thread), tools.config.slashCommands);
+  const { commands } = driverOf(tools.threads.registry.get(thread)?.agent ?? '');
+  const decision = await decideSlash(text, commands, () => tools.slash.own(thread), tools.config.slashCommands);
   if (decision.kind === 'ask')
     throw new ThreadmuxError('bad_usage', `\`/${decision.name}\` needs a confirmation, so it cannot be scheduled.`);
 }

@@ -1,6 +1,6 @@
 // !status in a session's thread: what it does, where, and with which model and mode. What cannot be found out in time is left out.
 
-import { footer } from '../../agents/claude/hook-input.ts';
+import { footer } from '../../agents/status-line.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { repositoryText } from '../../core/welcome-text.ts';
@@ -35,7 +35,7 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
   const { model, permissionMode } = settingsInForce(record, tools.threads);
   const state: ShownState = closed ? { state: 'ended' } : (tools.states.get(record.thread) ?? derived(record, seen));
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
-  const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode) : undefined;
+  const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode, seen.driver) : undefined;
   const about = [
     status === undefined ? model && `model ${untrustedCode(model)}` : footer(status, (at) => `<t:${Math.round(at)}:R>`),
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),

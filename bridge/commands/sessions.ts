@@ -1,6 +1,6 @@
 // !sessions lists the sessions of all hosts. A host that does not answer in time is marked.
 
-import { isShell } from '../../agents/claude/screen/screen.ts';
+import { isShell } from '../../agents/shell-name.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { type ShownState, shownStates, stateWords } from '../../threads/known-states.ts';

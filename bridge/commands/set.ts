@@ -1,9 +1,10 @@
 // !set shows and changes the settings of a thread. They are kept in the registry, and applied to the running agent where it can
 // change them.
 
+import { allDrivers, driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { projectsOf } from '../../core/project.ts';
-import { AGENT_NAMES, PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
+import { PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
 import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '../../core/setting-words.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -86,10 +87,13 @@ async function applyMode(
   if (!isFresh(liveAt, performance.now())) return `${later} To change it now, send this again.`;
   const pane = thread && (await tools.panes.find(thread, true));
   if (thread === undefined || pane === undefined) return later;
-  const done = await tools.pressing(thread.id, () => switchMode(pane, wanted, id));
+  const driver = driverOf(pane.record.agent);
+  const { modes: keys } = driver;
+  if (keys === undefined) return later;
+  const done = await tools.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
   if (done.is === 'done') return 'Claude is in this mode now.';
   if (done.is === 'hidden') return `${done.because} ${later} To change it now, make room and send this again.`;
-  return `Claude does not offer this mode while it runs, and is in \`${modeName(done.now)}\` mode. ${later}`;
+  return `Claude does not offer this mode while it runs, and is in \`${modeName(done.now, driver)}\` mode. ${later}`;
 }
 
 const FROM: Readonly<Record<SettingOrigin, string>> = {
@@ -118,7 +122,7 @@ function listText(record: ThreadRecord, tools: CommandContext): string {
 export function settingWords(name: string, { config, server, threads }: CommandContext): readonly string[] {
   if (name === 'mode') return PERMISSION_MODES.map((mode) => (mode === 'default' ? 'manual' : mode));
   if (name === 'progress') return PROGRESS_LEVELS;
-  if (name === 'agent') return AGENT_NAMES;
+  if (name === 'agent') return allDrivers().map((driver) => driver.name);
   const projects = projectsOf(config, [server]);
   const used = [
     ...threads.registry.all().map(({ settings }) => settings?.model),

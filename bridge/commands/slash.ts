@@ -1,6 +1,7 @@
 // The same commands as slash commands, with autocomplete, and /claude for the commands of Claude Code.
 
-import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
+import { driverOf } from '../../agents/list.ts';
+import type { SlashCommand } from '../../agents/slash-command.ts';
 import { SETTING_KEYS } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
@@ -168,13 +169,15 @@ async function namesFor(option: string, begun: string, command: string, tools: C
 
 /** Each as "/name · owner · what it does"; the page shows the parts in its menu. */
 async function claudeCommands(begun: string, thread: string, tools: CommandContext): Promise<readonly Suggestion[]> {
-  if (tools.threads.registry.get(thread) === undefined) return []; // not the thread of a session
-  const late = new Promise<readonly ClaudeCommand[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
+  const record = tools.threads.registry.get(thread);
+  if (record === undefined) return []; // not the thread of a session
+  const builtin = driverOf(record.agent).commands?.builtin ?? [];
+  const late = new Promise<readonly SlashCommand[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
   const own = await Promise.race([tools.slash.own(thread), late]);
   const only = tools.config.slashCommands;
   const word = begun.replace(/^\/+/, '');
-  const all = [...own, ...BUILTIN_COMMANDS].filter(({ name }) => only === undefined || only.includes(`/${name}`));
-  const begins = ({ name, aliases = [] }: ClaudeCommand) => [name, ...aliases].some((one) => one.startsWith(word));
+  const all = [...own, ...builtin].filter(({ name }) => only === undefined || only.includes(`/${name}`));
+  const begins = ({ name, aliases = [] }: SlashCommand) => [name, ...aliases].some((one) => one.startsWith(word));
   const found = [...all.filter(begins), ...all.filter((one) => !begins(one) && one.name.includes(word))];
   return found.map(({ name, owner, about }) => ({
     name: `/${name} · ${owner} · ${neutralise(about)}`,

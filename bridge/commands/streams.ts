@@ -1,5 +1,6 @@
 // !terminal, !agent, !done and !status: start, end and list terminals and headless agents.
 
+import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
@@ -9,14 +10,8 @@ import { promptState, type SessionState, type TimedState } from '../../threads/s
 import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
-import {
-  agentCommandOn,
-  type Command,
-  type CommandCall,
-  type CommandContext,
-  type CommandReply,
-  replyWith,
-} from './command.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { isInstalled } from './launch-agent.ts';
 import { sessionOf, sessionStatus } from './session-status.ts';
 import { sessionAge } from './sessions.ts';
 
@@ -45,13 +40,13 @@ export const agentCommand: Command = {
         `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
         `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
       );
-    const here = { host: tools.config.host, command: undefined };
-    if ((await agentCommandOn(here, tools)) === undefined)
-      throw new ThreadmuxError(
-        'not_found',
-        `${untrustedCode(tools.config.agent.command[0] ?? 'claude')} was not found on this machine`,
-        { hint: 'Install Claude Code, in the PATH of your login shell, or name it in "agent".' },
-      );
+    const agent = configuredAgent(tools.config, 'claude');
+    const program = agent.command[0] ?? agent.driver.name;
+    const path = tools.environmentOf(agent).PATH ?? '';
+    if (!(await isInstalled({ host: tools.config.host, program, path }, tools.hosts)))
+      throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
+        hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
+      });
     const stream = await begin({ kind: 'agent', order, dir, asked, skipPermissions: skip !== undefined }, tools);
     if (stream.kind === 'agent') stream.agent.ask({ id: order.id, text: asked });
     return replyWith(`🤖 ${untrustedCode(stream.record().name)} is at work: <#${stream.record().thread}>`);

@@ -2,7 +2,8 @@
 // tmux keeps its pane.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../../agents/claude/screen/screen.ts';
+import { hasDialog } from '../../agents/fingerprint.ts';
+import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { insideFence, neutralise, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -29,7 +30,7 @@ interface Starting {
 }
 
 /**
- * Waits for Claude's first report, or a moment for another program. If Claude asks something first (such as whether to trust
+ * Waits for the agent's first report, or a moment for another program. If the agent asks something first (such as whether to trust
  * the folder), the thread has a card for it.
  */
 export async function untilItSpeaks(starting: Starting, tools: CommandContext): Promise<'up' | 'asks' | 'silent'> {
@@ -37,13 +38,15 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
   const began = Date.now();
   const tmux = tools.hosts.tmux(wanted.host);
   const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+  const driver = driverOf(thread.agent);
   const record = () => tools.threads.registry.get(thread.thread);
   const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
   for (;;) {
     const seen = await lookAtPane(tmux, ref);
     if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, tools);
     const waitedMs = Date.now() - began;
-    const asks = isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text) || record()?.dialog !== undefined);
+    const asks =
+      isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text, driver.screen) || record()?.dialog !== undefined);
     if (isUp() || asks || waitedMs > SILENT_FOR_MS) {
       // From now on the pane closes with its program.
       if (!starting.isKept && !(await stopKeeping(tmux, session))) continue;
@@ -57,12 +60,12 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
 }
 
 async function showItsScreen(
-  { thread: id, title, channel, panePid }: ThreadRecord,
+  { thread: id, title, channel, panePid, agent }: ThreadRecord,
   tools: CommandContext,
 ): Promise<void> {
   const pane = await tools.panes.find({ id, title, parentId: channel });
   const shown = pane === undefined ? replyWith('') : await showScreen(pane);
-  const words = 'Claude has not reported yet. This is what its pane shows.';
+  const words = `${driverOf(agent).title} has not reported yet. This is what its pane shows.`;
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,
     content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),

@@ -31,8 +31,12 @@ export function told(kind: Chosen['kind'], isSame: boolean, hasCard: boolean): s
   }
 }
 
-export function endOfCard({ title, answer }: DialogCard, how: 'terminal' | 'exited' | 'prompted'): string {
+export function endOfCard(
+  { title, answer }: DialogCard,
+  how: 'terminal' | 'exited' | 'prompted',
+  agent: string,
+): string {
   if (answer !== undefined) return `✅ **${title}** ${untrustedLine(answer.label, 200)} — ${answer.by}`;
-  if (how === 'exited') return `⏹️ **${title}** Claude has exited.`;
+  if (how === 'exited') return `⏹️ **${title}** ${agent} has exited.`;
   return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
 }

@@ -1,8 +1,8 @@
 // What the card of a dialog shows, and what its buttons mean. Pure. Text is at most 60 columns wide, so that a phone shows it.
 
 import { createHash } from 'node:crypto';
-import { describeScreen } from '../../agents/claude/screen/describe.ts';
-import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import { describeScreen } from '../../agents/describe-screen.ts';
+import type { AgentDialog } from '../../agents/screen.ts';
 import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
@@ -18,7 +18,7 @@ const MOST_OPTIONS = 25;
  * at the terminal may move. In a list that the user opened, also not how long ago something was; in a command to approve, "1 home ago"
  * is no clock.
  */
-export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
+export function dialogPrint(pane: PaneRef, dialog: AgentDialog): string {
   const { which, full, form, title, text, options } = dialog;
   // What is being written does not make it another dialog.
   const said = which === 'add' ? [] : full ? text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago')) : text;
@@ -35,22 +35,22 @@ export function dialogPrint(pane: PaneRef, dialog: Dialog): string {
 export const MARK = / ✔$/u;
 
 /** One line for people, with all Markdown escaped. */
-export function dialogTitle(dialog: Dialog): string {
-  return untrustedText(dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }) : dialog.title, 200);
+export function dialogTitle(dialog: AgentDialog, agent: string): string {
+  return untrustedText(dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }, agent) : dialog.title, 200);
 }
 
-export function cardDraft(dialog: Dialog, print: string): MessageDraft {
+export function cardDraft(dialog: AgentDialog, print: string, agent: string): MessageDraft {
   const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
   const cut =
     dialog.title === '' ? '-# ⚠️ The beginning does not fit on the screen. Read it in the terminal first.' : '';
-  const content = [`🔔 **${dialogTitle(dialog)}**`, cut, block(lines), link(dialog), hint(dialog)]
+  const content = [`🔔 **${dialogTitle(dialog, agent)}**`, cut, block(lines), link(dialog), hint(dialog)]
     .filter(Boolean)
     .join('\n');
   return { content, components: cardButtons(dialog, print) };
 }
 
 /** A panel as one or two messages. */
-export function panelTexts(dialog: Dialog, head: string): readonly string[] {
+export function panelTexts(dialog: AgentDialog, head: string): readonly string[] {
   const lines = wrapped(dialog.text);
   const cut = fitting(lines);
   if (cut === lines.length) return [`${head}\n${block(lines)}`];
@@ -99,7 +99,7 @@ export function parseCardId(customId: string, picked: string | undefined): CardB
   return Number.isInteger(option) ? { print, action: { do: 'choose', option } } : undefined;
 }
 
-function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
+function cardButtons(dialog: AgentDialog, print: string): readonly ComponentRow[] {
   const id = (what: string | number) => `dialog:${print}:${what}`;
   const key = (label: string, name: string) => button(label, id(`key-${name}`));
   const closes = /\besc(?:\/\S{1,20})? to ((?:\w| ){1,20})/iu.exec(dialog.help)?.[1];
@@ -133,11 +133,11 @@ function cardButtons(dialog: Dialog, print: string): readonly ComponentRow[] {
 }
 
 /** The field that a text from here can be written into, if it is not an option. */
-function fieldNameOf({ which, field }: Dialog): keyof typeof FORMS | undefined {
+function fieldNameOf({ which, field }: AgentDialog): keyof typeof FORMS | undefined {
   return field === 'empty' && (which === 'login' || which === 'add') ? which : undefined;
 }
 
-function hint(dialog: Dialog): string {
+function hint(dialog: AgentDialog): string {
   const { form, field, options } = dialog;
   if (fieldNameOf(dialog) !== undefined) return '';
   // A text that somebody has begun is theirs, and a list with several answers takes the text in another way.
@@ -150,14 +150,14 @@ function hint(dialog: Dialog): string {
 }
 
 /** What a button has no room for. */
-function explained({ options, text }: Dialog): readonly string[] {
+function explained({ options, text }: AgentDialog): readonly string[] {
   const lines = options.flatMap(({ label, about }) =>
     about === '' && label.length <= 78 ? [] : [`${label}${about === '' ? '' : `: ${about}`}`],
   );
   return lines.length > 0 && text.length > 0 ? ['', ...lines] : lines;
 }
 
-function listed({ options }: Dialog): readonly string[] {
+function listed({ options }: AgentDialog): readonly string[] {
   return options.map(({ label, about, selected }) => [selected ? '❯' : ' ', label, about].join(' ').trimEnd());
 }
 
@@ -165,7 +165,7 @@ function listed({ options }: Dialog): readonly string[] {
 const LOGIN_PAGE =
   /^ *(https:\/\/(?:claude\.com|claude\.ai|platform\.claude\.com|console\.anthropic\.com)\/[\x21-\x7e]{1,1000})$/u;
 
-function link({ which, text }: Dialog): string {
+function link({ which, text }: AgentDialog): string {
   const [, address] = (which === 'login' && text.map((line) => LOGIN_PAGE.exec(line)).find((found) => found)) || [];
   return address === undefined ? '' : `<${address.replaceAll('>', '%3E')}>`;
 }

@@ -3,8 +3,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Dialog } from '../../agents/claude/screen/dialog.ts';
-import { dialogPatterns } from '../../agents/claude/screen/fingerprint.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
+import { dialogPatterns } from '../../agents/fingerprint.ts';
+import type { AgentDialog } from '../../agents/screen.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
@@ -13,7 +14,8 @@ import { dialogPrint, MARK, type TapAction } from './card-text.ts';
 
 export interface SeenDialog {
   readonly look: PaneLook;
-  readonly dialog: Dialog;
+  readonly dialog: AgentDialog;
+  readonly driver: AgentDriver;
   readonly print: string;
 }
 
@@ -37,9 +39,9 @@ const LOOK_MS = 50;
 export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog | undefined> {
   const look = await lookAtPane(tmux, record);
   if (look.kind === 'gone' || look.panePid !== record.panePid) return undefined;
-  const { screen, isAgent } = readPane({ ...look, mode: undefined }, record);
+  const { screen, isAgent, driver } = readPane({ ...look, mode: undefined }, record);
   if (screen.kind !== 'dialog' || !isAgent) return undefined;
-  return { look, dialog: screen, print: dialogPrint(record, screen) };
+  return { look, dialog: screen, driver, print: dialogPrint(record, screen) };
 }
 
 export async function chooseOption(pane: FoundPane, print: string, action: TapAction): Promise<Chosen> {
@@ -89,20 +91,26 @@ async function untilAt(pane: FoundPane, print: string, index: number): Promise<S
 
 export async function press(
   { tmux, record }: FoundPane,
-  { look }: SeenDialog,
+  { look, driver }: SeenDialog,
   keys: readonly string[],
   label?: string,
   shows: readonly string[] = [],
 ): Promise<Chosen> {
-  const guard = guardFor(record, look, shows);
+  const guard = guardFor(record, { look, driver }, shows);
   const pressed = await pressInDialog(tmux, guard, keyId(), keys);
   if (pressed.kind === 'refused') return { kind: 'changed' };
   return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label };
 }
 
 /** Typed code of a login is not repeated on a command line, where other users of the machine could see it. */
-export function guardFor(record: FoundPane['record'], look: PaneLook, shows: readonly string[]) {
-  const patterns = dialogPatterns(look).map((line) => line.replace(/(Paste code here if prompted).*/, '$1'));
+export function guardFor(
+  record: FoundPane['record'],
+  { look, driver }: Pick<SeenDialog, 'look' | 'driver'>,
+  shows: readonly string[],
+) {
+  const patterns = dialogPatterns(look, driver.screen).map((line) =>
+    line.replace(/(Paste code here if prompted).*/, '$1'),
+  );
   return { pane: record, command: look.command, shows: [...patterns, ...shows] };
 }
 
@@ -125,7 +133,7 @@ export async function dismissPanel(pane: FoundPane, first: SeenDialog): Promise<
   for (let tries = 0, seen: SeenDialog | undefined = first; tries < 3; tries++) {
     if (seen?.dialog.form !== 'panel' || seen.dialog.which !== first.dialog.which) return true;
     // Its numbers may change at any moment, so only its last line is checked.
-    const shows = dialogPatterns(seen.look).slice(-1);
+    const shows = dialogPatterns(seen.look, seen.driver.screen).slice(-1);
     await pressInDialog(tmux, { pane: record, command: seen.look.command, shows }, keyId(), ['Escape']);
     for (let looks = 0; looks < LOOKS && seen?.dialog.which === first.dialog.which; looks++) {
       await sleep(LOOK_MS);

@@ -1,6 +1,6 @@
 // Decides what happens to the card of a dialog when the pane was looked at. Pure.
 
-import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import type { AgentDialog } from '../../agents/screen.ts';
 import type { DialogCard } from '../../threads/registry.ts';
 
 type CardStep =
@@ -16,7 +16,7 @@ type CardStep =
   | { readonly do: 'dismiss' };
 
 interface CardFacts {
-  readonly dialog: Pick<Dialog, 'which' | 'form' | 'title'> & { readonly print: string };
+  readonly dialog: Pick<AgentDialog, 'which' | 'form' | 'title'> & { readonly print: string };
   readonly card: Pick<DialogCard, 'print' | 'which' | 'title' | 'message' | 'answer'> | undefined;
   /** A prompt of a hook stands for this dialog. */
   readonly isPrompted: boolean;

@@ -2,7 +2,8 @@
 // changes, also when someone answers in the terminal. Prompts of hooks have their own messages and get no card.
 
 import { randomBytes } from 'node:crypto';
-import type { Dialog } from '../../agents/claude/screen/dialog.ts';
+import { driverOf } from '../../agents/list.ts';
+import type { AgentDialog } from '../../agents/screen.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
 import type { Log } from '../../core/log.ts';
@@ -54,7 +55,7 @@ interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'l
   readonly pressing: KeyedQueue;
   readonly signal: AbortSignal;
   /** The option to choose without asking a person. */
-  readonly ownChoice: (thread: string, dialog: Dialog) => number | undefined;
+  readonly ownChoice: (thread: string, dialog: AgentDialog) => number | undefined;
 }
 
 const AGAIN_MS = 3_000;
@@ -98,19 +99,19 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const pane = paneOf(record);
     const seen = await lookAtPane(pane.tmux, record, { signal });
     if (seen.kind === 'gone') return card !== undefined && close(thread, card, 'exited');
-    const { screen, isAgent } = readPane({ ...seen, mode: undefined }, record);
+    const { screen, isAgent, driver } = readPane({ ...seen, mode: undefined }, record);
     if (screen.kind !== 'dialog' || !isAgent || seen.panePid !== record.panePid) {
       // A screen that nobody recognises may be a dialog that is being drawn.
       if (screen.kind === 'unknown' && seen.panePid === record.panePid) return card !== undefined;
       open.delete(thread);
       return card !== undefined && close(thread, card, screen.kind === 'shell' ? 'exited' : 'terminal');
     }
-    return act(pane, { look: seen, dialog: screen, print: dialogPrint(record, screen) }, card, why);
+    return act(pane, { look: seen, dialog: screen, driver, print: dialogPrint(record, screen) }, card, why);
   }
 
   async function act(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {
     const { thread, claudeSession } = pane.record;
-    const { dialog, print } = seen;
+    const { dialog, print, driver } = seen;
     const own = tried.get(thread) === print ? undefined : parts.ownChoice(thread, dialog);
     if (own !== undefined) return chooseOwn(pane, print, own, card);
     const known = open.get(thread);
@@ -119,8 +120,12 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     now.isPrompted ||= isOfHooks(dialog.which) && isPrompted;
     open.set(thread, now);
     const step = decideCard({
-      ...{ dialog: { ...dialog, title: dialogTitle(dialog), print }, card, isPrompted: now.isPrompted },
-      ...{ isHeard: claudeSession !== '', seenForMs: Date.now() - now.at, isInTheWay: why !== undefined },
+      ...{ dialog: { ...dialog, title: dialogTitle(dialog, driver.title), print }, card, isPrompted: now.isPrompted },
+      ...{
+        isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
+        seenForMs: Date.now() - now.at,
+        isInTheWay: why !== undefined,
+      },
     });
     switch (step.do) {
       case 'nothing':
@@ -131,7 +136,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       case 'post':
         return post(thread, seen, card);
       case 'edit':
-        if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print));
+        if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print, driver.title));
         return note(thread, card, { print });
       case 'replace':
         if (card !== undefined) await close(thread, card, 'terminal');
@@ -157,11 +162,15 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   /** Stored first: after a crash it is posted with the same nonce. */
-  async function post(thread: string, { dialog, print }: SeenDialog, before: DialogCard | undefined): Promise<true> {
-    const about = { print, which: dialog.which, title: dialogTitle(dialog), message: '' };
+  async function post(
+    thread: string,
+    { dialog, print, driver }: SeenDialog,
+    before: DialogCard | undefined,
+  ): Promise<true> {
+    const about = { print, which: dialog.which, title: dialogTitle(dialog, driver.title), message: '' };
     const card = before ?? { ...about, id: randomBytes(12).toString('base64url') };
     registry.change(thread, { dialog: card });
-    const message = await say(thread, ['dialog', card.id], cardDraft(dialog, print));
+    const message = await say(thread, ['dialog', card.id], cardDraft(dialog, print, driver.title));
     return note(thread, card, { message: message ?? 'deleted' });
   }
 
@@ -171,7 +180,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   async function close(thread: string, card: DialogCard, how: 'terminal' | 'exited' | 'prompted'): Promise<false> {
-    const content = endOfCard(card, how);
+    const content = endOfCard(card, how, driverOf(registry.get(thread)?.agent ?? '').title);
     // Killed before the answer of Discord: the nonce finds the message.
     const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
     if (message !== 'deleted') await edit(thread, message, { content, components: [] });
@@ -190,7 +199,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const { thread } = pane.record;
     if (card !== undefined) await close(thread, card, 'terminal');
     const reason = why === 'message' ? ' was open. It is closed now, because your message waits.' : '';
-    const head = `📋 **${dialogTitle(seen.dialog)}**${reason}`;
+    const head = `📋 **${dialogTitle(seen.dialog, seen.driver.title)}**${reason}`;
     const id = randomBytes(12).toString('base64url');
     for (const [at, content] of panelTexts(seen.dialog, head).entries())
       await say(thread, ['panel', id, at], { content, silent: true });

@@ -30,7 +30,7 @@ export async function writeText(pane: FoundPane, print: string, into: FieldName,
   if ('kind' in seen) return seen;
   if (fieldOf(seen, into) !== 'empty') return { kind: 'full' };
   const label = typeof into === 'number' ? seen.dialog.options[into]?.label : undefined;
-  const guard = guardFor(pane.record, seen.look, label === undefined ? [] : [highlighted(label)]);
+  const guard = guardFor(pane.record, seen, label === undefined ? [] : [highlighted(label)]);
   const pasted = await pasteInDialog(pane.tmux, guard, keyId(), text);
   if (pasted.kind === 'refused') return { kind: 'changed' };
   const shown = await untilShown(pane, seen, into);

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { loadStatus, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
+import { loadStatus, parseStatusLineInput } from '../../agents/status-line.ts';
 import { settingsOf } from '../../core/project.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { TimedState } from '../../threads/session-state.ts';

@@ -1,7 +1,8 @@
 // What to do with a message, depending on the pane. A table: every kind of screen, and every fact that overrules it.
 
 import { describe, expect, it } from 'vitest';
-import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
+import { claude } from '../../agents/claude/driver.ts';
+import type { AgentScreen } from '../../agents/screen.ts';
 import { decide, type PaneState, type TypingStep } from '../../bridge/decide-typing.ts';
 import type { PaneLook } from '../../tmux/look.ts';
 
@@ -31,9 +32,9 @@ const record = {
   ...{ serverPid: 10, panePid: 20, claudeSession: 'c', at: 0 },
   shell: 'no' as 'no' | 'ours' | 'found' | 'terminal',
 };
-const empty: ClaudeScreen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
-const draft: ClaudeScreen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
-const dialog: ClaudeScreen = {
+const empty: AgentScreen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
+const draft: AgentScreen = { kind: 'draft', text: 'half a thought', busy: false, stashed: false };
+const dialog: AgentScreen = {
   kind: 'dialog',
   which: 'permission',
   full: false,
@@ -43,11 +44,11 @@ const dialog: ClaudeScreen = {
   help: 'Esc to cancel',
 };
 const facts: PaneState = {
-  ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false },
+  ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false, driver: claude, text: 'hello' },
   ...{ standing: undefined, now: 3_600_000, isFresh: true },
 };
 
-const SCREENS: readonly [string, ClaudeScreen, TypingStep['do']][] = [
+const SCREENS: readonly [string, AgentScreen, TypingStep['do']][] = [
   ['an empty box', empty, 'type'],
   ['an empty box while it works', { ...empty, busy: true }, 'type'],
   ['an empty box with a queue', { ...empty, busy: true, queued: true }, 'type'],
@@ -100,7 +101,7 @@ describe('the decision', () => {
     expect(decide({ ...facts, screen: placeholder, standing: 'a\n'.repeat(10) }).do).toBe('wait');
   });
 
-  const shell: ClaudeScreen = { kind: 'shell', suspended: false };
+  const shell: AgentScreen = { kind: 'shell', suspended: false };
   it.each([
     ['ours', false, 'run'],
     ['ours', true, 'run'],

@@ -3,11 +3,12 @@
 
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { claude } from '../../agents/claude/driver.ts';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { PromptDecision } from '../../core/prompt.ts';
 import { writeJson } from '../../home/atomic-write.ts';
-import { decisionOutput, promptOf } from '../../threads/prompts/decision.ts';
 import { loadPromptRecords, type PromptRecord } from '../../threads/prompts/prompt-record.ts';
+import { askedBy } from '../support/asked.ts';
 import { readIfThere } from '../support/hook-process.ts';
 import { decisionIn, messageNow, promptIn, startHook, startPromptPane, verdictOf } from '../support/prompt-pane.ts';
 import { aWhile, screenOf, startSetting, WAIT } from './bridge-setup.ts';
@@ -44,7 +45,7 @@ async function start(text: string) {
       ...record,
       ...{ ended: { kind: 'decided', decision, by: BY }, orders: [said.id] },
     });
-  const output = (decision: PromptDecision) => decisionOutput(input, promptOf(input), decision);
+  const output = (decision: PromptDecision) => claude.answer(askedBy(input), decision) ?? '';
   const answers = (suffix = '') => home.path('answers', `${record.id}${suffix}`);
   const before = screenOf(setting.machine, 'web');
   const untouched = async () => {

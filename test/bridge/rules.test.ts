@@ -2,13 +2,15 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BUILTIN_COMMANDS, type ClaudeCommand } from '../../agents/claude/commands/builtin.ts';
+import { BUILTIN_COMMANDS } from '../../agents/claude/commands/builtin.ts';
+import { claude } from '../../agents/claude/driver.ts';
+import type { SlashCommand } from '../../agents/slash-command.ts';
 import { COMMANDS, helpText, pressesKeys } from '../../bridge/commands/commands.ts';
 import { restOf, SLASH_COMMANDS } from '../../bridge/commands/slash.ts';
 import { type Incoming, type RouteContext, refusalReason, route } from '../../bridge/route.ts';
 import { decideSlash, isPlainCommand } from '../../bridge/slash-decision.ts';
 import { lastLinesOf, newLines } from '../../bridge/type-into-program.ts';
-import { composeForClaude, safeName } from '../../bridge/typed-text.ts';
+import { composeForAgent, safeName } from '../../bridge/typed-text.ts';
 import { interactionSchema } from '../../discord/interactions.ts';
 
 const server = { allow: ['1'] };
@@ -93,7 +95,7 @@ describe('the text that is typed', () => {
     ['@file', [], prompt(' @file ')],
     ['a \\', [], prompt('a \\ ')],
   ] as const)('is right for %j with %j', (text, paths, wanted) => {
-    expect(composeForClaude(text, paths, 'text')).toEqual(wanted);
+    expect(composeForAgent(text, paths, 'text', claude.typing)).toEqual(wanted);
   });
 
   it.each([
@@ -103,7 +105,7 @@ describe('the text that is typed', () => {
     ['/greet @Bob', [], '/greet @Bob '],
     ['/greet', ['/files/a'], '/greet /files/a'],
   ])('ends a command so that Enter runs no other one from the menu: %j with %j', (text, paths, wanted) => {
-    expect(composeForClaude(text, paths, 'command')).toEqual({ kind: 'slash', text: wanted });
+    expect(composeForAgent(text, paths, 'command', claude.typing)).toEqual({ kind: 'slash', text: wanted });
   });
 
   it('never starts with a prefix that Claude Code interprets, and contains no control character', () => {
@@ -115,7 +117,7 @@ describe('the text that is typed', () => {
     );
     fc.assert(
       fc.property(nasty, (parts) => {
-        const typed = composeForClaude(parts.join(''), [], 'text');
+        const typed = composeForAgent(parts.join(''), [], 'text', claude.typing);
         if (typed.kind === 'nothing') return;
         expect(typed.text).not.toMatch(/^[!/@#&]|\\$|@\S*$|[^\P{Cc}\t\n]|\p{Cs}/u);
         expect(typed.text.trim()).not.toBe('');
@@ -126,7 +128,7 @@ describe('the text that is typed', () => {
 });
 
 describe('a text that begins with "/"', () => {
-  const own: ClaudeCommand[] = [{ name: 'team:standup', about: '', owner: 'your command' }];
+  const own: SlashCommand[] = [{ name: 'team:standup', about: '', owner: 'your command' }];
   const asks = (name: string, why: string) => ({ kind: 'ask', name, why });
 
   it.each([
@@ -151,9 +153,9 @@ describe('a text that begins with "/"', () => {
     ['/of-a-plugin', ['/of-a-plugin'], { kind: 'command' }],
     ['/usr/bin', ['/compact'], { kind: 'text' }],
   ])('%j is decided (allowed: %j)', async (text, only, wanted) => {
-    expect(await decideSlash(text, async () => own, only)).toEqual(wanted);
+    expect(await decideSlash(text, claude.commands, async () => own, only)).toEqual(wanted);
     const plain = wanted.kind === 'command' && !text.startsWith('/team');
-    expect(isPlainCommand(text, only)).toBe(plain);
+    expect(isPlainCommand(text, claude.commands, only)).toBe(plain);
   });
 
   it('every command has one name, and a description that fits the menu', () => {

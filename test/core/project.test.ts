@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { claude } from '../../agents/claude/driver.ts';
 import { parseConfig } from '../../core/config.ts';
 import { projectName, projectsOf, settingsOf } from '../../core/project.ts';
-import { effectiveSettings, settingsArguments } from '../../core/session-settings.ts';
+import { effectiveSettings } from '../../core/session-settings.ts';
 
 const ID = '123456789012345678';
 const server = { token: 't', channel: ID, allow: [ID] };
@@ -127,7 +128,9 @@ describe('the settings of a session', () => {
     expect(settings).toEqual({
       ...{ model: 'sonnet', permissionMode: 'acceptEdits', progress: 'verbose', args: ['--verbose'] },
     });
-    expect(settingsArguments(settings)).toEqual(['--model', 'sonnet', '--permission-mode', 'acceptEdits', '--verbose']);
+    const place = { scripts: '', home: '', directory: '/' };
+    const { argv } = claude.launch({ ...place, command: ['claude'], settings });
+    expect(argv).toEqual(['claude', '--model', 'sonnet', '--permission-mode', 'acceptEdits', '--verbose']);
     expect(settingsOf(project, 'other')).toMatchObject({ model: 'haiku' });
   });
 

@@ -2,10 +2,13 @@
 
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
-import { environmentScript, SESSION_VARIABLES, sessionEnvironment } from '../../core/session-environment.ts';
+import { configuredAgent } from '../../agents/configured-agent.ts';
+import { environmentScript, sessionEnvironment } from '../../core/session-environment.ts';
 
-const names = (env: Record<string, string | undefined>, patterns = SESSION_VARIABLES) =>
-  Object.keys(sessionEnvironment(env, patterns));
+const names = (
+  env: Record<string, string | undefined>,
+  patterns = configuredAgent({ agents: {} }, 'claude').environment,
+) => Object.keys(sessionEnvironment(env, patterns));
 
 it.each([
   ['ANTHROPIC_API_KEY', true],

@@ -25,6 +25,7 @@ const PANE = { TMUX: '/run/tmux/default,4242,0', TMUX_PANE: '%7', CLAUDE_CODE_EN
 const HEADLESS = { THREADMUX_THREAD: '1234567890', CLAUDE_CODE_ENTRYPOINT: 'sdk-cli' };
 const NOTHING = { status: 0, stdout: '', stderr: '' };
 const input = fixture('PermissionRequest.Bash');
+const event = { event: 'asked', tool: 'Bash', input: input.tool_input };
 const soon = <T>(look: () => T) => vi.waitFor(look, 15_000);
 
 interface Asking {
@@ -145,7 +146,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
       pane: '%7',
       entrypoint: 'cli',
       asker: asking.child.pid,
-      input,
+      event,
     });
     expect(letter.thread).toBeUndefined();
     expect(letter.ask).toMatch(/^[0-9a-f]{32}$/);
@@ -266,7 +267,7 @@ describe.each(SHELLS)('ask under %s', (_, ...shell) => {
     const machine = startMachine();
     const asking = ask(machine, shell, { env: { ...HEADLESS, TMUX_PANE: '%3' } });
     const letter = await asking.letter();
-    expect(letter).toMatchObject({ tmux: '', pane: '', thread: '1234567890', input });
+    expect(letter).toMatchObject({ tmux: '', pane: '', thread: '1234567890', event });
     expect(machine.letters()).toEqual([expect.stringContaining('/outbox/0.1234567890/')]);
     answer(machine, letter.ask, 'yes');
     expect(await asking.done).toEqual({ ...NOTHING, stdout: 'yes' });

@@ -60,8 +60,7 @@ await runCourier({
   return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
 }
 
-const textOf = (letter: Letter) =>
-  letter.input.hook_event_name === 'Stop' ? letter.input.last_assistant_message : undefined;
+const textOf = (letter: Letter) => (letter.event.event === 'idle' ? letter.event.text : undefined);
 
 describe('the courier', () => {
   it('runs once per home, however many are started at once', async () => {

@@ -115,7 +115,7 @@ describe('drop', () => {
         ...TOLD,
         project: '/aask x{"b": \\n %s',
         entrypoint: '',
-        input: { last_assistant_message: 'x' },
+        event: { event: 'idle', text: 'x' },
       },
     });
     expect(readFileSync(letter, 'utf8')).not.toContain('entrypoint');

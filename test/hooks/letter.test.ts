@@ -6,14 +6,14 @@ import { stopInput } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 const json = JSON.stringify(stopInput('x'));
-const input = JSON.parse(json);
+const event = { event: 'idle', text: 'x', session: JSON.parse(json).session_id };
 const read = (...lines: readonly string[]) => parseLetter(lines.join('\n'), 'salt', 1);
 const ask = '0123456789abcdef0123456789abcdef';
 
 describe('a letter', () => {
   it('can have the format of the previous version', () => {
     expect(read('threadmux 1', '/s,1,0', '%2', 'cli', '/shop', json, '')).toMatchObject({
-      letter: { tmux: '/s,1,0', pane: '%2', entrypoint: 'cli', project: '/shop', input },
+      letter: { tmux: '/s,1,0', pane: '%2', entrypoint: 'cli', project: '/shop', agent: 'claude', event },
     });
   });
 
@@ -36,7 +36,7 @@ describe('a letter', () => {
   it('may have an empty line in its input', () => {
     const text = `${json.slice(0, -1)}\n\n}`;
     expect(read('threadmux 2', 'pane %1', '', text)).toMatchObject({
-      letter: { pane: '%1', input },
+      letter: { pane: '%1', event },
     });
   });
 
@@ -48,6 +48,7 @@ describe('a letter', () => {
 
   it.each([
     ['newer', ['threadmux 3', 'what', '', json]],
+    ['newer', ['threadmux 2', 'agent of-tomorrow', '', json]],
     ['corrupt', ['threadmux 2', `pane ${json}`]],
     ['corrupt', ['threadmux 2', '', '{"half":']],
     ['corrupt', ['threadmux 2x', '', json]],
@@ -62,7 +63,7 @@ describe('a letter', () => {
     ['the id of its session', 'session_id', 10_000],
   ])('is corrupt if a hostile host makes %s too long to be kept', (_, key, length) => {
     const long = 'x'.repeat(length);
-    const text = JSON.stringify(key === 'project' ? input : { ...input, [key]: long });
+    const text = JSON.stringify(key === 'project' ? stopInput('x') : { ...stopInput('x'), [key]: long });
     expect(read('threadmux 2', ...(key === 'project' ? [`project ${long}`] : []), '', text).kind).toBe('corrupt');
   });
 

@@ -1,8 +1,9 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { TranscriptTurn } from '../../agents/claude/transcript/transcript.ts';
+import { readTurn } from '../../agents/claude/transcript/transcript.ts';
+import type { AgentTurn } from '../../agents/turn.ts';
 import { silentLog } from '../../core/log.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { createProgress, type FollowedTurn, type ProgressOptions } from '../../hooks/progress.ts';
@@ -42,6 +43,8 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   const said: string[] = [];
   let last = '0';
   const follow = (more: Partial<FollowedTurn> = {}, since = Date.now()): FollowedTurn => ({
+    read: () => readTurn(transcript, { promptId: STEPS }),
+    version: () => statSync(transcript, { throwIfNoEntry: false })?.size ?? 0,
     ...{ key: 'web', rest, isAsking: () => false, look: async () => 'busy', lastPosted: () => last },
     async say(texts) {
       for (const { uuid, text } of texts.slice(said.length)) {
@@ -51,7 +54,7 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
     },
     record: {
       ...{ thread, message: '', posts: 0, since, host: 'laptop', tmux: '', pane: '%1', directory: '/', cwd: '/' },
-      ...{ claudeSession: 's', transcript, promptId: STEPS },
+      ...{ agent: 'claude', claudeSession: 's', transcript, promptId: STEPS },
     },
     ...more,
   });
@@ -278,7 +281,7 @@ describe('the line of a turn', () => {
     label,
     ...{ input: {}, at: 1, failure, outcome },
   });
-  const turn: TranscriptTurn = {
+  const turn: AgentTurn = {
     promptId: 'p',
     prompts: ['go'],
     messages: [{ id: 'm', texts: [{ uuid: 'u', text: 'Looking.', at: 0, writtenAt: 0 }] }],

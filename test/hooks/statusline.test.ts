@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { dropCommand, statuslineCommand } from '../../agents/claude/hook-commands.ts';
-import { footer, localClock, parseStatusLineInput } from '../../agents/claude/hook-input.ts';
+import { footer, localClock, parseStatusLineInput } from '../../agents/status-line.ts';
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 

@@ -1,7 +1,8 @@
 // One Claude in one pane of the lab, and the user in its thread and at its terminal.
 
 import { expect, vi } from 'vitest';
-import type { ClaudeScreen } from '../../agents/claude/screen/screen.ts';
+import { claude } from '../../agents/claude/driver.ts';
+import type { AgentScreen } from '../../agents/screen.ts';
 import { localHost } from '../../hosts/host.ts';
 import { screenOf } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -30,7 +31,7 @@ export interface LabSession {
   /** The prompts that Claude Code has recorded in its current conversation, in order. */
   prompts(): readonly string[];
   screen(): string;
-  read(): Promise<ClaudeScreen>;
+  read(): Promise<AgentScreen>;
   /** Waits until Claude is ready for a message. */
   idle(): Promise<void>;
   /** Keys of the user at the terminal. */
@@ -71,7 +72,7 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     const one = record();
     const host = localHost({ name: 'lab', env: process.env });
     const pane = await lookAtPane(tmuxOn(host, one.socket), one);
-    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one);
+    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one, claude);
   };
   return {
     thread,

@@ -183,8 +183,8 @@ describe('the hook beside a dialog', () => {
   it('waits half a day, but only a minute for an agent in the background', () => {
     const [here, headless] = [{ headless: false }, { headless: true }];
     expect(patienceMs(here, {})).toBe(12 * 3_600_000);
-    expect(patienceMs(here, { agent_id: 'a1' })).toBe(60_000);
-    expect(patienceMs(headless, { agent_id: 'a1' })).toBe(12 * 3_600_000);
+    expect(patienceMs(here, { subagent: 'a1' })).toBe(60_000);
+    expect(patienceMs(headless, { subagent: 'a1' })).toBe(12 * 3_600_000);
   });
 
   it('continues with the next question even if the server does not answer', async () => {

@@ -5,25 +5,19 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseHookInput } from '../../agents/claude/hook-input.ts';
 import { inputOf, keptInput, loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
-import { fixture, startMachine } from '../support/hook-process.ts';
+import { askedBy } from '../support/asked.ts';
+import { startMachine } from '../support/hook-process.ts';
 import { startPromptPane } from '../support/prompt-pane.ts';
 import { BY, startPromptCourier } from '../support/prompt-setup.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
-function request(more: object = {}) {
-  const input = parseHookInput({ ...fixture('PermissionRequest.Bash'), ...more });
-  if (input?.hook_event_name !== 'PermissionRequest') throw new Error('not a request');
-  return input;
-}
-
 describe('the input that a prompt keeps', () => {
   it('has the fields that we use, and nothing else', () => {
-    const { input, tooLarge } = keptInput(request({ junk: 'x'.repeat(2 ** 21) }));
+    const { input, tooLarge } = keptInput(askedBy({ junk: 'x'.repeat(2 ** 21) }));
     expect(tooLarge).toBe(false);
-    expect(input).toMatchObject({ tool_name: 'Bash', tool_input: request().tool_input });
+    expect(input).toMatchObject({ tool: 'Bash', input: askedBy().input });
     expect(input).not.toHaveProperty('junk');
   });
 
@@ -31,9 +25,10 @@ describe('the input that a prompt keeps', () => {
     ['of the tool', { tool_input: { command: 'x'.repeat(2 ** 20) } }],
     ['of the rules', { permission_suggestions: [{ type: 'addRules', directories: ['x'.repeat(2 ** 20)] }] }],
   ])('is left out if the input %s is too large', (_, more) => {
-    const { input, tooLarge } = keptInput(request(more));
+    const { input, tooLarge } = keptInput(askedBy(more));
     expect(tooLarge).toBe(true);
-    expect(input).toMatchObject({ tool_name: 'Bash', tool_input: {}, permission_suggestions: [] });
+    expect(input).toMatchObject({ tool: 'Bash', input: {} });
+    expect(input).not.toHaveProperty('suggestions');
   });
 });
 
@@ -67,13 +62,13 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
       pane: id,
       project: '',
       writtenAt: Date.now(),
-      asker: 1,
+      ...{ asker: 1, agent: 'claude' },
     };
-    return prompts.open(letter, request({ tool_input: { command: 'true' }, ...more }), 'far');
+    return prompts.open(letter, askedBy({ tool_input: { command: 'true' }, ...more }), 'far');
   };
   await ask({ junk: 'x'.repeat(2 ** 20), tool_input: { command: 'x'.repeat(2 ** 20) } });
   const [record] = loadPromptRecords(machine.home);
-  expect(record && inputOf(record)?.tool_input).toEqual({});
+  expect(record && inputOf(record)?.input).toEqual({});
   const [name = ''] = readdirSync(machine.home.folder('prompts'));
   expect(statSync(join(machine.home.folder('prompts'), name)).size).toBeLessThan(10_000);
   const shown = (await workspace.person.messages(pane.thread)).find(({ content }) => content.includes('too large'));

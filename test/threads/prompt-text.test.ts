@@ -1,14 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import { claude } from '../../agents/claude/driver.ts';
+import type { AskedEvent } from '../../agents/event.ts';
 import {
   NO_ANSWER_YET,
   nextPromptStep,
   type Prompt,
+  type PromptDecision,
   type PromptProgress,
   type PromptQuestion,
 } from '../../core/prompt.ts';
-import { decisionOutput, promptEndText, promptOf } from '../../threads/prompts/decision.ts';
+import { promptEndText, promptOf } from '../../threads/prompts/decision.ts';
 import { contentOf, promptButtons } from '../../threads/prompts/post-prompt.ts';
 import { escapeText } from '../../threads/prompts/preview.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
@@ -20,13 +22,14 @@ import {
   questionText,
 } from '../../threads/prompts/prompt-text.ts';
 import { messageComponents } from '../../workspace/request-schemas.ts';
+import { askedBy, textOfRequest } from '../support/asked.ts';
 import { fixture } from '../support/hook-process.ts';
 
 const ID = 'AbCdEfGhIjKlMnOpQr-_12';
 const BIDI = 'rm -rf ~ # \u202egnihtemos sselmrah\u202c';
 const HIDDEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/;
 
-const bash = (command: string, more: object = {}) => permissionText('Bash', { command, ...more }, '/home/me/shop', []);
+const bash = (command: string, more: object = {}) => textOfRequest('Bash', { command, ...more }, '/home/me/shop', []);
 const fileOf = (shown: PromptText, name: string) => {
   const file = shown.files.find((one) => one.name === name);
   return file === undefined ? undefined : Buffer.from(file.data as Uint8Array).toString();
@@ -37,12 +40,7 @@ const fencesOf = (text: string) => text.split('```').length - 1;
 describe('a permission in the thread', () => {
   it('shows tool, command, purpose, directory, and what "always" would add', () => {
     const input = request('Bash');
-    const { text, hint, files } = permissionText(
-      input.tool_name,
-      input.tool_input,
-      input.cwd,
-      input.permission_suggestions,
-    );
+    const { text, hint, files } = permissionText(input, 'Claude');
     expect(text.split('\n')).toEqual([
       '🔔 Claude wants to use **Bash**: Run the command asked for',
       '```bash',
@@ -88,7 +86,7 @@ describe('a permission in the thread', () => {
     expect(text).toContain('"dangerouslyDisableSandbox": true');
     expect(text).toContain('"host": "production"');
     const edit = { file_path: '/a/b.ts', old_string: 'one', new_string: 'two\nthree' };
-    const shown = permissionText('Edit', { ...edit, replace_all: true }, '/a', []);
+    const shown = textOfRequest('Edit', { ...edit, replace_all: true }, '/a', []);
     expect(shown.text).toContain('/a/b.ts\n- one\n+ two\n+ three\n');
     expect(shown.text).toContain('"replace_all": true');
   });
@@ -99,7 +97,7 @@ describe('a permission in the thread', () => {
   });
 
   it('shows every other tool with its whole input', () => {
-    const { text } = permissionText('mcp__db__query', { sql: 'drop table x' }, '/a', []);
+    const { text } = textOfRequest('mcp__db__query', { sql: 'drop table x' }, '/a', []);
     expect(text).toContain('**mcp\\_\\_db\\_\\_query**');
     expect(text).toContain('"sql": "drop table x"');
   });
@@ -114,7 +112,7 @@ describe('a permission in the thread', () => {
     ['a long rule', [`start ${'x'.repeat(300)} end`]],
   ])('attaches what "always" would add if it is %s', (_, contents) => {
     const rules = contents.map((ruleContent) => ({ toolName: 'Bash', ruleContent }));
-    const shown = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
+    const shown = textOfRequest('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
     expect(shown.text).toContain('`always.json`');
     for (const content of contents) expect(fileOf(shown, 'always.json')).toContain(content);
   });
@@ -123,14 +121,14 @@ describe('a permission in the thread', () => {
 
   it('attaches a rule that invisible characters push out of sight', () => {
     const rules = [{ toolName: 'Bash', ruleContent: `ls ${ZERO_WIDTH} && rm:*` }];
-    const shown = permissionText('Bash', { command: 'ls' }, '/', [{ type: 'addRules', rules }]);
+    const shown = textOfRequest('Bash', { command: 'ls' }, '/', [{ type: 'addRules', rules }]);
     expect(shown.text).toContain('`always.json`');
     expect(fileOf(shown, 'always.json')).toContain('⟨U+200B⟩ && rm:*');
   });
 
   it('shows a backtick, a tab and a line break in a rule visibly', () => {
     const rules = [{ toolName: 'Bash', ruleContent: 'echo `id`\trm\nrm:*' }];
-    const { text } = permissionText('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
+    const { text } = textOfRequest('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
     expect(text).toContain('`Bash(echo ⟨U+0060⟩id⟨U+0060⟩⟨U+0009⟩rm⟨U+000A⟩rm:*)`');
   });
 
@@ -144,13 +142,13 @@ describe('a permission in the thread', () => {
     ['folder', 'Bash', `/home/me/${'deep/'.repeat(60)}production`, 'production'],
     ['name of the tool', `mcp__${'x'.repeat(120)}__delete`, '/', '__delete'],
   ])('attaches the %s if it does not fit, and says so', (_, tool, cwd, end) => {
-    const shown = permissionText(tool, { command: 'x' }, cwd, []);
+    const shown = textOfRequest(tool, { command: 'x' }, cwd, []);
     expect(shown.text).toContain('`request.json`');
     expect(fileOf(shown, 'request.json')).toContain(`${end}"`);
   });
 
   it('says what "always" would do if it does more than allow', () => {
-    const { text } = permissionText('Bash', { command: 'x' }, '/', [
+    const { text } = textOfRequest('Bash', { command: 'x' }, '/', [
       { type: 'removeRules', behavior: 'deny', rules: [{ toolName: 'Read' }] },
       { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
       { type: 'somethingNew' },
@@ -178,7 +176,7 @@ describe('a permission in the thread', () => {
     });
     fc.assert(
       fc.property(words, input, words, fc.array(update, { maxLength: 3 }), (tool, of, cwd, rules) => {
-        const shown = permissionText(tool, of, cwd, rules);
+        const shown = textOfRequest(tool, of, cwd, rules);
         expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
         expect(fencesOf(shown.text) % 2).toBe(0);
         expect(shown.text.isWellFormed()).toBe(true);
@@ -195,27 +193,27 @@ describe('a plan in the thread', () => {
     const asked = request('ExitPlanMode');
     const allowedPrompts = [{ tool: 'Bash', prompt: 'push to any remote' }];
     const plan = 'a line of the plan\n'.repeat(500);
-    const input = { ...asked, tool_input: { plan, allowedPrompts } };
-    expect(contentOf(promptOf(input), input, NO_ANSWER_YET)).toContain('push to any remote');
+    const input = { ...asked, input: { plan, allowedPrompts } };
+    expect(contentOf(promptOf(input), input, NO_ANSWER_YET, 'Claude')).toContain('push to any remote');
   });
 
   it('that is not text is shown as JSON', () => {
     const plan = { steps: ['read', 'push to any remote'] };
-    const input = { ...request('ExitPlanMode'), tool_input: { plan } };
-    const shown = contentOf(promptOf(input), input, NO_ANSWER_YET);
+    const input = { ...request('ExitPlanMode'), input: { plan } };
+    const shown = contentOf(promptOf(input), input, NO_ANSWER_YET, 'Claude');
     expect(shown).toContain('"push to any remote"');
     expect(shown).not.toContain('[object');
   });
 
   it('is shown whole', () => {
-    const { text, files } = planText('## Plan\n1. Read\n2. Write');
+    const { text, files } = planText('## Plan\n1. Read\n2. Write', 'Claude');
     expect(text).toBe('📋 Claude has a plan:\n## Plan\n1. Read\n2. Write');
     expect(files).toEqual([]);
   });
 
   it.each(['```sh\nls\n```', '~~~\nls\n~~~', '- ```TS\n  a\n  ```\r\n', 'a \\d b'])(
     'is only posted as text if nothing in it is hidden: %j',
-    (plan) => expect(planText(plan).files).toEqual([]),
+    (plan) => expect(planText(plan, 'Claude').files).toEqual([]),
   );
 
   it.each([
@@ -230,19 +228,19 @@ describe('a plan in the thread', () => {
     'tell <@123>, then </deploy:456>',
     'delete \\*.ts',
   ])('is also attached as a file if Markdown hides a part of it: %s', (plan) => {
-    expect(fileOf(planText(plan), 'plan.md')).toBe(plan);
-    expect(planText(plan).text).toContain('attached');
+    expect(fileOf(planText(plan, 'Claude'), 'plan.md')).toBe(plan);
+    expect(planText(plan, 'Claude').text).toContain('attached');
   });
 
   it('is also attached as a file if it is long, and a fence open at the cut is closed', () => {
     const plan = `Begin\n\`\`\`sh\n${'echo hello\n'.repeat(900)}\`\`\`\nEnd`;
-    const shown = planText(plan);
+    const shown = planText(plan, 'Claude');
     expect(fencesOf(shown.text)).toBe(2);
     expect(fileOf(shown, 'plan.md')).toBe(plan);
   });
 
   it.each(['', '```', '```sh\nrm', '\u202e', '😀'.repeat(2_000)])('fits into a message: %j', (plan) => {
-    const { text } = planText(plan);
+    const { text } = planText(plan, 'Claude');
     expect(text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(fencesOf(text) % 2).toBe(0);
     expect(text.isWellFormed()).toBe(true);
@@ -366,7 +364,7 @@ describe('for any prompt of Claude,', () => {
   });
 
   function accepted(shown: PromptText, end: PromptEnd, prompt: Prompt, rows: readonly unknown[]): void {
-    for (const content of [`${shown.text}\n${shown.hint}`, `${shown.text}\n${promptEndText(prompt, end)}`]) {
+    for (const content of [`${shown.text}\n${shown.hint}`, `${shown.text}\n${promptEndText(prompt, end, 'Claude')}`]) {
       expect(content.length).toBeLessThanOrEqual(2_000);
       expect(content.isWellFormed()).toBe(true);
       expect(content).not.toMatch(HIDDEN);
@@ -376,10 +374,8 @@ describe('for any prompt of Claude,', () => {
 });
 
 describe('the output for Claude Code', () => {
-  const output = (name: string, decision: Parameters<typeof decisionOutput>[2]) => {
-    const input = request(name);
-    return JSON.parse(decisionOutput(input, promptOf(input), decision));
-  };
+  const output = (name: string, decision: PromptDecision) =>
+    JSON.parse(claude.answer(request(name), decision) ?? 'null');
   const decision = (decision: object) => ({
     hookSpecificOutput: { hookEventName: 'PermissionRequest', decision },
   });
@@ -433,7 +429,7 @@ describe('the output for Claude Code', () => {
   });
 
   it('never guesses: questions that we cannot read are shown as a permission', () => {
-    const input = { ...request('AskUserQuestion'), tool_input: { questions: [] } };
+    const input = askedBy({ tool_input: { questions: [] } }, 'PermissionRequest.AskUserQuestion');
     expect(promptOf(input)).toEqual({ kind: 'permission', canAlways: false });
   });
 });
@@ -459,7 +455,7 @@ describe('the last line of a prompt', () => {
     [{ kind: 'plan' }, decided({ kind: 'deny', reason: 'no' }), '⛔ **Rejected**: no — a\\*b'],
     [{ kind: 'question', questions: [] }, decided({ kind: 'answers', answers: ['A', 'B'] }), '✅ **A · B** — a\\*b'],
   ])('for %j says how it ended: %j', (prompt, ended, expected) => {
-    expect(promptEndText(prompt, ended)).toBe(expected);
+    expect(promptEndText(prompt, ended, 'Claude')).toBe(expected);
   });
 
   function decided(decision: (PromptEnd & { kind: 'decided' })['decision']): PromptEnd {
@@ -484,10 +480,8 @@ describe('escaped text', () => {
   });
 });
 
-function request(name: string): PermissionRequestInput {
-  const input = parseHookInput(fixture(`PermissionRequest.${name}`));
-  if (input?.hook_event_name !== 'PermissionRequest') throw new Error(`${name} is no request`);
-  return input;
+function request(name: string): AskedEvent {
+  return askedBy({}, `PermissionRequest.${name}`);
 }
 
 describe('a question whose options have a preview', () => {

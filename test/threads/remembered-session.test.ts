@@ -1,10 +1,10 @@
 // How a session that ended is found and started again: tables.
 
 import { describe, expect, it } from 'vitest';
+import { claude } from '../../agents/claude/driver.ts';
 import { type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
 import {
   canStartAgain,
-  continueCommand,
   conversationOf,
   rememberedSession,
   startedText,
@@ -90,7 +90,8 @@ it.each([
     ['claude', '--dangerously-skip-permissions', '--unknown', 'v'],
     ['claude', '--dangerously-skip-permissions'],
   ],
-  [['bash'], ['claude']],
 ])('the command %j continues a conversation as %j and --resume', (command, kept) => {
-  expect(continueCommand(command, ['claude'], 'id')).toEqual([...kept, '--resume', 'id']);
+  const place = { settings: {}, scripts: '', home: '', directory: '/' };
+  const { argv } = claude.launch({ ...place, command, resume: { session: 'id' } });
+  expect(argv).toEqual([...kept, '--resume', 'id']);
 });

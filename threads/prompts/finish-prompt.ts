@@ -1,13 +1,13 @@
 // Ends a prompt: gives the answer to the hook, shows the end in the message, and checks the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './answers.ts';
-import { decisionOutput } from './decision.ts';
 import type { PromptMessages } from './post-prompt.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';
@@ -69,13 +69,16 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
 
   return {
     async act(one, ended, again) {
-      const { id, host, orders } = one.record;
+      const { id, host, orders, agent } = one.record;
       if (ended.kind !== 'decided') {
         answers.release(id);
         return 'over';
       }
-      const output = decisionOutput(one.input, one.prompt, ended.decision);
-      const given = await answers.give(id, output).catch((error: Error) => {
+      const output = driverOf(agent).answer(one.input, ended.decision);
+      // What the agent does not understand is answered in the terminal.
+      if (output === undefined) answers.release(id);
+      const giving = output === undefined ? Promise.resolve('gone' as const) : answers.give(id, output);
+      const given = await giving.catch((error: Error) => {
         log.info('an answer waits', { id, because: error.message });
         one.waitsBecause = whyItWaits(error, host);
         void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());

@@ -13,6 +13,8 @@ export interface AskLetter {
   readonly tmux: string;
   readonly pane: string;
   readonly project: string;
+  /** The name of the agent. */
+  readonly agent: string;
   /** Of a headless agent: its thread. */
   readonly thread?: string | undefined;
   readonly writtenAt: number;
@@ -67,11 +69,11 @@ export async function locatePrompt(
 export function newPromptRecord(
   id: string,
   place: PromptPlace,
-  { thread, writtenAt, asker = 0 }: AskLetter,
+  { thread, writtenAt, asker = 0, agent }: AskLetter,
   kept: ReturnType<typeof keptInput>,
 ): PromptRecord {
   return {
-    ...{ id, ...place, headless: thread !== undefined, asker, message: '', ...kept, at: writtenAt },
+    ...{ id, ...place, headless: thread !== undefined, agent, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }

@@ -1,6 +1,7 @@
 // Posts, updates and closes the message of a prompt.
 
-import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
+import type { AskedEvent } from '../../agents/event.ts';
+import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
@@ -71,13 +72,13 @@ export function createPromptMessages(parts: {
       const progress = { chosen: record.chosen };
       const postAs = async (shown: Prompt) => {
         const draft = {
-          content: contentOf(shown, input, progress),
-          files: filesOf(shown, input),
+          content: contentOf(shown, input, progress, titleOf(record)),
+          files: filesOf(shown, input, titleOf(record)),
           components: promptButtons(id, shown, progress),
         };
         const create = () => createMessage(rest, record.thread, stableNonce('prompt', id), draft);
         const posted = await unarchiveAndRetry(rest, record.thread, create);
-        log.info('prompt', { id, kind: shown.kind, tool: input.tool_name });
+        log.info('prompt', { id, kind: shown.kind, tool: input.tool });
         return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
       };
       return postAs(prompt).catch((error: unknown) => {
@@ -89,14 +90,13 @@ export function createPromptMessages(parts: {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const components = promptButtons(record.id, prompt, progress);
-      edit(one, { content: contentOf(prompt, input, progress), components }).catch((error) =>
+      edit(one, { content: contentOf(prompt, input, progress, titleOf(record)), components }).catch((error) =>
         told(one, 'showing a prompt', error),
       );
     },
     async close(one, ended, buttons = []) {
-      const { record, prompt, input } = one;
-      const progress = { chosen: record.chosen };
-      const content = endText(prompt, input, progress, ended, record.headless);
+      const progress = { chosen: one.record.chosen };
+      const content = endText(one, progress, ended);
       await keepTrying(() => edit(one, { content, components: buttons }), {
         ...PROMPT_PAUSES,
         signal,
@@ -114,23 +114,21 @@ export function createPromptMessages(parts: {
 
 // What a prompt's message shows: while it is open, and when it is over.
 
-export function contentOf(prompt: Prompt, input: PermissionRequestInput, progress: PromptProgress) {
-  const { text, hint } = shownOf(prompt, input, progress);
+/** For people. */
+const titleOf = ({ agent }: PromptRecord) => driverOf(agent).title;
+
+export function contentOf(prompt: Prompt, input: AskedEvent, progress: PromptProgress, title: string) {
+  const { text, hint } = shownOf(prompt, input, progress, title);
   return `${text}\n${hint}`;
 }
 
-export function filesOf(prompt: Prompt, input: PermissionRequestInput): readonly FileUpload[] {
-  return shownOf(prompt, input, { chosen: [] }).files;
+export function filesOf(prompt: Prompt, input: AskedEvent, title: string): readonly FileUpload[] {
+  return shownOf(prompt, input, { chosen: [] }, title).files;
 }
 
-function endText(
-  prompt: Prompt,
-  input: PermissionRequestInput,
-  progress: PromptProgress,
-  ended: PromptEnd,
-  headless: boolean,
-): string {
-  return `${shownOf(prompt, input, progress).text}\n${lastLine(prompt, ended, headless)}`;
+function endText({ prompt, input, record }: OpenPrompt, progress: PromptProgress, ended: PromptEnd): string {
+  const title = titleOf(record);
+  return `${shownOf(prompt, input, progress, title).text}\n${lastLine(prompt, ended, record.headless, title)}`;
 }
 
 /** As a text may answer it; nothing if it is not on the screen. */
@@ -139,32 +137,32 @@ export function asShown({ record, prompt, input }: OpenPrompt): readonly (ShownP
   const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
   const labels = asked?.options.map(({ label }) => label) ?? [];
-  const waits = { kind: prompt.kind, at: record.at, ofSubagent: input.agent_id !== undefined };
+  const waits = { kind: prompt.kind, at: record.at, ofSubagent: input.subagent !== undefined };
   return [{ ...waits, id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
 }
 
-function lastLine(prompt: Prompt, ended: PromptEnd, headless: boolean): string {
+function lastLine(prompt: Prompt, ended: PromptEnd, headless: boolean, title: string): string {
   if (headless && ended.kind === 'called off') return '⏹️ The agent was stopped.';
   if (headless && ended.kind === 'time is up') return '⌛ Nobody answered: denied.';
-  return promptEndText(prompt, ended);
+  return promptEndText(prompt, ended, title);
 }
 
-function shownOf(prompt: Prompt, input: PermissionRequestInput, progress: PromptProgress): PromptText {
+function shownOf(prompt: Prompt, asked: AskedEvent, progress: PromptProgress, title: string): PromptText {
   switch (prompt.kind) {
     case 'permission':
-      return permissionText(input.tool_name, input.tool_input, input.cwd, input.permission_suggestions);
+      return permissionText(asked, title);
     case 'plan': {
       // The user approves all of this, such as commands that may run. It comes first, so that a long text cannot hide
       // it.
-      const { plan, ...others } = input.tool_input;
-      const more = typeof plan === 'string' ? others : input.tool_input;
+      const { plan, ...others } = asked.input;
+      const more = typeof plan === 'string' ? others : asked.input;
       const text = typeof plan === 'string' ? plan : '';
       const besides = insideFence(jsonText(more), 'json');
-      return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`);
+      return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`, title);
     }
     case 'too large':
       return {
-        text: `🔔 Claude asks for something that is too large to be shown here: **${escapeText(input.tool_name, 100)}** in ${escapeCode(input.cwd, 200)}`,
+        text: `🔔 ${title} asks for something that is too large to be shown here: **${escapeText(asked.tool, 100)}** in ${escapeCode(asked.cwd, 200)}`,
         hint: '-# What cannot be read whole can only be denied here. To allow it, answer in the terminal.',
         files: [],
       };

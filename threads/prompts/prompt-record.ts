@@ -4,7 +4,8 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import { type AskedEvent, parseAgentEvent } from '../../agents/event.ts';
+import { driverOf } from '../../agents/list.ts';
 import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
@@ -51,6 +52,8 @@ const promptRecordSchema = z.object({
   thread: z.string(),
   host: z.string(),
   headless: z.boolean(),
+  /** The name of the agent that asks. */
+  agent: z.string().default('claude'),
   /** The process that waits, on its host. */
   asker: z.number().default(0),
   /** The pane of its dialog; another pane of the session may also run an agent. */
@@ -59,7 +62,7 @@ const promptRecordSchema = z.object({
   message: z.string().default(''),
   /** Discord refused the file that shows all of it. */
   tooLarge: z.boolean().default(false),
-  /** The input of the hook, as `keptInput` leaves it. */
+  /** What was asked, as `keptInput` leaves it. */
   input: z.record(z.string(), z.unknown()),
   at: z.number(),
   chosen: z.array(z.string()).readonly().default([]),
@@ -78,7 +81,7 @@ export type PromptRecord = Readonly<z.output<typeof promptRecordSchema>>;
 export interface OpenPrompt {
   record: PromptRecord;
   prompt: Prompt;
-  readonly input: PermissionRequestInput;
+  readonly input: AskedEvent;
   /** Why the hook does not have the answer yet, in sentences for the user. */
   waitsBecause?: string;
 }
@@ -96,21 +99,19 @@ export function loadPromptRecords(home: Home): readonly PromptRecord[] {
     .flatMap((path) => readJson(path, promptRecordSchema) ?? []);
 }
 
-/** Only the fields that we use, because they stay in memory while the prompt is open. A field that is too large is dropped. */
-export function keptInput(input: PermissionRequestInput): { input: PermissionRequestInput; tooLarge: boolean } {
-  const { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name } = input;
-  const kept = { session_id, transcript_path, cwd, prompt_id, agent_id, hook_event_name, tool_name };
-  const { tool_input, permission_suggestions } = input;
-  const asked = { tool_input, permission_suggestions };
-  const tooLarge = Buffer.byteLength(JSON.stringify(asked)) > LARGEST_INPUT;
-  return { input: { ...kept, ...(tooLarge ? { tool_input: {}, permission_suggestions: [] } : asked) }, tooLarge };
+/** It stays in memory while the prompt is open: what is too large is dropped, and can only be denied. */
+export function keptInput(asked: AskedEvent): { input: AskedEvent; tooLarge: boolean } {
+  if (Buffer.byteLength(JSON.stringify(asked)) <= LARGEST_INPUT) return { input: asked, tooLarge: false };
+  const { event, session, transcript, cwd, turn, subagent, kind, tool, ask } = asked;
+  const kept = { event, session, transcript, cwd, turn, subagent, kind, tool, ask };
+  return { input: { ...kept, input: {}, questions: [] }, tooLarge: true };
 }
 
-/** Undefined if another version wrote it, or if the prompt is closed. */
-export function inputOf(record: PromptRecord): PermissionRequestInput | undefined {
+/** Undefined if another version wrote it, or if the prompt is closed. Earlier versions kept the input of the hook itself. */
+export function inputOf({ input, agent }: PromptRecord): AskedEvent | undefined {
   try {
-    const input = parseHookInput(record.input);
-    return input?.hook_event_name === 'PermissionRequest' ? input : undefined;
+    const event = 'event' in input ? parseAgentEvent(input) : driverOf(agent).readEvent(input);
+    return event?.event === 'asked' ? event : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 // The text of a prompt in the thread: everything that the user needs to decide. Characters that hide text (bidi
 // overrides, zero-width characters, fences) are made visible.
 
-import type { PermissionUpdate } from '../../agents/claude/hook-input.ts';
+import type { AskedEvent } from '../../agents/event.ts';
 import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
@@ -22,15 +22,14 @@ const TOOL_ROOM = 100;
 const FOLDER_ROOM = 200;
 const RULE_ROOM = 130;
 
+/** `always`: what "always" would allow. `title`: of the agent. */
 export function permissionText(
-  tool: string,
-  input: Readonly<Record<string, unknown>>,
-  cwd: string,
-  suggestions: readonly PermissionUpdate[],
+  { tool, input, cwd, always: names }: Pick<AskedEvent, 'tool' | 'input' | 'cwd' | 'always'>,
+  title: string,
 ): PromptText {
   const about = typeof input.description === 'string' ? escapeText(input.description, DESCRIPTION_ROOM) : '';
-  const always = suggestions.length === 0 ? undefined : rules(suggestions);
-  const above = `🔔 Claude wants to use **${escapeText(tool, TOOL_ROOM)}**${about === '' ? '' : `: ${about}`}`;
+  const always = names === undefined ? undefined : rules(names);
+  const above = `🔔 ${title} wants to use **${escapeText(tool, TOOL_ROOM)}**${about === '' ? '' : `: ${about}`}`;
   const isCut = !fitsPlain(tool, TOOL_ROOM) || !fitsCode(cwd, FOLDER_ROOM);
   const where = `in ${escapeCode(cwd, FOLDER_ROOM)}${isCut ? `; tool and folder are whole in ${escapeCode('request.json')}` : ''}`;
   const below = [where, ...(always === undefined ? [] : [always.text])];
@@ -47,12 +46,12 @@ export function permissionText(
   };
 }
 
-export function planText(plan: string): PromptText {
+export function planText(plan: string, title: string): PromptText {
   const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: PROMPT_TEXT_LIMIT - 80 });
   const isAttached = rest.length > 0 || hidesPart(plan);
   const note = isAttached ? '\n*The whole plan is attached.*' : '';
   return {
-    text: `📋 Claude has a plan:\n${first}${note}`,
+    text: `📋 ${title} has a plan:\n${first}${note}`,
     hint: '-# `approve` starts it; anything else you write goes back as feedback.',
     files: isAttached ? [upload('plan.md', plan)] : [],
   };
@@ -139,35 +138,15 @@ function everything(questions: readonly PromptQuestion[]): string {
 }
 
 /** Everything that "always" would change, because the user must see it before tapping. */
-function rules(suggestions: readonly PermissionUpdate[]): {
-  text: string;
-  files: readonly FileUpload[];
-} {
-  const whole = suggestions.flatMap(namesOf);
+function rules(whole: readonly string[]): { readonly text: string; readonly files: readonly FileUpload[] } {
   const names = whole.map((name) => escapeCode(name, RULE_ROOM));
   const text = `*Always allow* would add: ${names.join(', ')}`;
   const isCut = whole.some((name) => !fitsCode(name, RULE_ROOM));
   if (text.length <= 420 && !isCut) return { text, files: [] };
   return {
     text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${escapeCode('always.json')}`,
-    files: [upload('always.json', jsonText(suggestions))],
+    files: [upload('always.json', jsonText(whole))],
   };
-}
-
-const ADDS = ['addRules', 'addDirectories', 'setMode'];
-
-function namesOf(update: PermissionUpdate): readonly string[] {
-  const { type, behavior = 'allow', destination } = update;
-  const what = ADDS.includes(type) && behavior === 'allow' ? '' : `${type} ${behavior} `;
-  const where = destination === undefined ? '' : ` (${destination})`;
-  const names = [
-    ...(update.rules ?? []).map(
-      ({ toolName, ruleContent }) => `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}`,
-    ),
-    ...(update.mode === undefined ? [] : [`mode ${update.mode}`]),
-    ...(update.directories ?? []).map((folder) => `folder ${folder}`),
-  ];
-  return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
 }
 
 // Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.

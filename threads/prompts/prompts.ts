@@ -2,7 +2,7 @@
 // race for one decision, which is written down before it is acted on; without one nothing is given to the hook.
 
 import { setMaxListeners } from 'node:events';
-import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
+import type { AskedEvent } from '../../agents/event.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
@@ -29,18 +29,18 @@ import {
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
-  type PromptRecord,
   sweepPrompts,
 } from './prompt-record.ts';
 import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
-  open(letter: AskLetter, input: PermissionRequestInput, host: string): Promise<void>;
+  open(letter: AskLetter, input: AskedEvent, host: string): Promise<void>;
   /** Oldest first; without those that were answered but whose hook does not have the answer yet. */
   inThread(thread: string): ReturnType<typeof asShown>;
   isAnswered(thread: string): boolean;
   isOpenFor(claudeSession: string): boolean;
+  resolve(claudeSession: string, ask: string): void; // the agent reports an answer in the terminal, with its own id
   answer(given: GivenAnswer): Promise<TakenAnswer>;
   /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */
   waitsBecause(id: string): string;
@@ -87,14 +87,16 @@ export function openPrompts(options: PromptsOptions): Prompts {
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
     isAskedAgain: ({ record, input }) =>
-      [...open.values()].some((other) => other.input.session_id === input.session_id && other.record.at > record.at),
+      [...open.values()].some((other) => other.input.session === input.session && other.record.at > record.at),
   });
   const isKnown = (id: string) => open.has(id) || over.has(id);
   const sweep = () => sweepPrompts(home, isKnown, answers, log);
   const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
   const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
+  const act = ({ record: { id } }: Open, what: () => Promise<unknown>) => inTurn(id, what).catch(failed(id));
+  const endSoon = (one: Open, how: PromptEnd) => void act(one, () => end(one, how));
 
-  function add(record: PromptRecord, input: PermissionRequestInput): Open {
+  function add(record: OpenPrompt['record'], input: AskedEvent): Open {
     const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
     open.set(record.id, one);
     return one;
@@ -123,9 +125,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     one.prompt = promptOf(one.input, one.record.tooLarge);
     threads.registry.change(one.record.thread, { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
-    one.stop = one.watched.follow(answers, (how) => {
-      inTurn(id, () => end(one, how)).catch(failed(id));
-    });
+    one.stop = one.watched.follow(answers, (how) => endSoon(one, how));
     if (signal.aborted) one.stop();
   }
 
@@ -142,8 +142,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
 
   async function conclude(one: Open, ended: PromptEnd): Promise<TakenAnswer> {
     const { id } = one.record;
-    const again = () => void inTurn(id, () => end(one, ended)).catch(failed(id));
-    const result = await ending.act(one, ended, again);
+    const result = await ending.act(one, ended, () => endSoon(one, ended));
     if (result === 'waits') return result;
     one.stop();
     over.set(id, one);
@@ -158,11 +157,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
   /** Tries until it is posted or its hook is gone. */
   async function takeUpOne(one: Open): Promise<void> {
     const { id, message } = one.record;
-    const isLost = () => message === '' && !answers.isWaiting(id);
-    const take = async () => (isLost() ? forget(id, 'its hook is gone') : begin(one));
+    const take = async () => (message === '' && !answers.isWaiting(id) ? forget(id, 'its hook is gone') : begin(one));
     await keepTrying(take, {
-      ...PROMPT_PAUSES,
-      signal,
+      ...{ ...PROMPT_PAUSES, signal },
       onFailure: (error) => log.warn('taking up a prompt', { id, because: (error as Error).message }),
     }).catch((error) => {
       if (!signal.aborted) throw error;
@@ -201,7 +198,11 @@ export function openPrompts(options: PromptsOptions): Prompts {
     isAnswered: (thread) =>
       [...open.values(), ...over.values()].some(({ record }) => record.thread === thread && record.ended),
     isOpenFor: (session) =>
-      [...open.values()].some(({ input, record }) => input.session_id === session && answers.isWaiting(record.id)),
+      [...open.values()].some(({ input, record }) => input.session === session && answers.isWaiting(record.id)),
+    resolve(session, ask) {
+      for (const one of open.values())
+        if (one.input.session === session && one.input.ask === ask) endSoon(one, { kind: 'answered' });
+    },
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {
         const one = open.get(id);
@@ -209,8 +210,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record?.undelivered === order) return 'undelivered';
         if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
-        const own = { thread: one.record.thread, message: one.record.message };
-        if (!isOwnMessage(on, own)) return 'no answer';
+        if (!isOwnMessage(on, { thread: one.record.thread, message: one.record.message })) return 'no answer';
         const next = nextPromptStep(one.prompt, { chosen: one.record.chosen }, answer);
         if (next.kind === 'no answer') {
           log.info('not an answer', { id, because: next.because });
@@ -238,7 +238,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         const one = input && add(record, input);
         if (one === undefined) forget(id, 'another version has written it');
         else if (ended === undefined) void takeUpOne(one);
-        else inTurn(id, () => conclude(one, ended)).catch(failed(id));
+        else void act(one, () => conclude(one, ended));
       }
     },
     close() {

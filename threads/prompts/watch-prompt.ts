@@ -2,10 +2,11 @@
 // is up.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PermissionRequestInput } from '../../agents/claude/hook-input.ts';
-import { screenFingerprint } from '../../agents/claude/screen/fingerprint.ts';
-import { hasDialog, readScreen } from '../../agents/claude/screen/screen.ts';
-import { openTool, readTurn, toolAnswered } from '../../agents/claude/transcript/transcript.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
+import type { AskedEvent } from '../../agents/event.ts';
+import { hasDialog, screenFingerprint } from '../../agents/fingerprint.ts';
+import { driverOf } from '../../agents/list.ts';
+import { openTool } from '../../agents/turn.ts';
 import type { FileSource } from '../../home/file-source.ts';
 import { hostFiles } from '../../hosts/host-files.ts';
 import type { HostList } from '../../tmux/host-list.ts';
@@ -20,7 +21,7 @@ export interface WatchedPrompt extends WatchedTerminal {
   follow(answers: HookAnswers, onEnd: (how: Exclude<PromptEnd, { kind: 'decided' }>) => void): () => void;
 }
 
-export type PromptWatch = (record: PromptRecord, input: PermissionRequestInput) => WatchedPrompt;
+export type PromptWatch = (record: PromptRecord, input: AskedEvent) => WatchedPrompt;
 
 const HALF_A_DAY_MS = 12 * 3_600_000;
 /** Claude Code waits for the hook when a background agent asks. */
@@ -39,16 +40,12 @@ export function createPromptWatch(
   registry: Pick<Registry, 'get'>,
   { patience = patienceMs, lookMs = LOOK_MS }: WatchTimes = {},
 ): PromptWatch {
-  function terminalOf(record: PromptRecord, input: PermissionRequestInput): WatchedTerminal {
+  function terminalOf(record: PromptRecord, input: AskedEvent): WatchedTerminal {
     if (record.headless) return NO_TERMINAL;
     const pane = record.pane ?? registry.get(record.thread);
     if (pane === undefined) return EXITED;
     return watchTerminal(tmuxOn(hosts.get(record.host), pane.socket), pane, {
-      transcript: input.transcript_path,
-      promptId: input.prompt_id,
-      agentId: input.agent_id,
-      tool: input.tool_name,
-      input: input.tool_input,
+      ...{ asked: input, driver: driverOf(record.agent) },
       ...(hosts.isLocal(record.host) ? {} : { files: hostFiles(hosts.get(record.host)) }),
     });
   }
@@ -93,20 +90,17 @@ const EXITED: WatchedTerminal = { now: async () => 'exited', dialog: async () =>
 /** Where there is no terminal, nobody else can answer for a subagent. */
 export function patienceMs(
   { headless }: Pick<PromptRecord, 'headless'>,
-  { agent_id: agent }: Pick<PermissionRequestInput, 'agent_id'>,
+  { subagent }: Pick<AskedEvent, 'subagent'>,
 ): number {
-  return agent === undefined || headless ? HALF_A_DAY_MS : FOR_AGENTS_MS;
+  return subagent === undefined || headless ? HALF_A_DAY_MS : FOR_AGENTS_MS;
 }
 
-// Checks whether the dialog in the terminal is still open. Claude Code does not tell a waiting hook about an answer
-// there: the screen shows it at once, the transcript after the tool has run.
+// Checks whether the dialog in the terminal is still open. Some agents do not tell a waiting hook about an answer there: the
+// screen shows it at once, the transcript after the tool has run.
 
-interface ToolRequest {
-  readonly transcript: string;
-  readonly promptId: string | undefined;
-  readonly agentId: string | undefined;
-  readonly tool: string;
-  readonly input: Readonly<Record<string, unknown>>;
+interface AskedOnScreen {
+  readonly asked: AskedEvent;
+  readonly driver: AgentDriver;
   /** Where the transcript is, if it is on another host. */
   readonly files?: FileSource;
 }
@@ -127,22 +121,29 @@ interface WatchedTerminal {
   dialog(): Promise<string | undefined>;
 }
 
-function watchTerminal(tmux: Tmux, record: Omit<PromptPane, 'socket'>, request: ToolRequest): WatchedTerminal {
-  const words = tellingWords(request.input);
-  const from = request.files === undefined ? {} : { files: request.files };
+function watchTerminal(
+  tmux: Tmux,
+  record: Omit<PromptPane, 'socket'>,
+  { asked, driver, files }: AskedOnScreen,
+): WatchedTerminal {
+  const words = tellingWords(asked);
+  const from = files === undefined ? {} : { files };
   // The dialog of an agent in the background comes after us, and its turn is not the one we can read.
-  const isMain = request.agentId === undefined;
+  const isMain = asked.subagent === undefined;
+  const isShown = showsDialog(asked, driver);
   let toolId: string | undefined;
   let seen: 'nothing' | 'a dialog' | 'this dialog' = 'nothing';
   let boxes = 0;
 
   async function inTranscript(): Promise<boolean> {
+    const { turns } = driver;
+    if (turns === undefined || asked.transcript === '') return false;
     if (toolId === undefined) {
-      const turn = await readTurn(request.transcript, { promptId: request.promptId, ...from });
-      toolId = turn === undefined ? undefined : openTool(turn, request.tool, request.input)?.id;
+      const turn = await turns.read(asked.transcript, { promptId: asked.turn, ...from });
+      toolId = turn === undefined ? undefined : openTool(turn, asked.tool, asked.input)?.id;
       if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running') return true;
     }
-    return toolId !== undefined && (await toolAnswered(request.transcript, toolId, from)) !== undefined;
+    return toolId !== undefined && (await turns.toolAnswered(asked.transcript, toolId, from)) !== undefined;
   }
 
   async function onScreen(): Promise<TerminalDialog> {
@@ -159,6 +160,7 @@ function watchTerminal(tmux: Tmux, record: Omit<PromptPane, 'socket'>, request: 
     if (pane.kind === 'gone' || pane.dead || pane.panePid !== record.panePid) return 'exited';
     const { screen, dialog, mine } = read(pane);
     if (screen.kind === 'shell') return 'exited';
+    if (!isShown) return 'open';
     const box = !dialog && (screen.kind === 'empty' || screen.kind === 'draft');
     if (mine) seen = 'this dialog';
     else if (dialog && seen === 'nothing') seen = 'a dialog';
@@ -169,7 +171,7 @@ function watchTerminal(tmux: Tmux, record: Omit<PromptPane, 'socket'>, request: 
   }
 
   function read(pane: PaneLook) {
-    const screen = readScreen(`${pane.ansi}\n`, {
+    const screen = driver.screen.read(`${pane.ansi}\n`, {
       cursorX: pane.cursor.x,
       cursorY: pane.cursor.y,
       width: pane.width,
@@ -178,7 +180,7 @@ function watchTerminal(tmux: Tmux, record: Omit<PromptPane, 'socket'>, request: 
       currentCommand: pane.command,
       agentCommand: record.command,
     });
-    const dialog = screen.kind === 'dialog' || hasDialog(pane.text);
+    const dialog = screen.kind === 'dialog' || hasDialog(pane.text, driver.screen);
     const text = squashed(pane.text);
     return { screen, dialog, mine: dialog && words.some((some) => text.includes(some)) };
   }
@@ -196,16 +198,20 @@ function watchTerminal(tmux: Tmux, record: Omit<PromptPane, 'socket'>, request: 
       // A dialog that shows none of the input (a plan, a tool of a server) cannot be told from others.
       const isIt = screen.kind !== 'shell' && (mine || (dialog && words.length === 0));
       if (!isIt || (await inTranscript().catch(() => false))) return undefined;
-      return screenFingerprint(record.paneId, pane);
+      return screenFingerprint(record.paneId, pane, driver.screen);
     },
   };
 }
 
+/** Whether its dialog is on the screen while the hook waits, and only the screen tells when it is answered there. */
+function showsDialog({ kind, ask }: AskedEvent, { guarantees }: AgentDriver): boolean {
+  return ask === undefined && (kind === 'question' ? guarantees.question : guarantees.permission) === 'api';
+}
+
 /** What the dialog is sure to show: the beginning of the command, the file, or one of the questions. */
-function tellingWords(input: Readonly<Record<string, unknown>>): readonly string[] {
-  const questions = Array.isArray(input.questions) ? input.questions : [];
+function tellingWords({ input, questions }: AskedEvent): readonly string[] {
   const path = typeof input.file_path === 'string' ? input.file_path.split('/').at(-1) : undefined;
-  const asked = questions.map((one: { question?: unknown } | undefined) => one?.question);
+  const asked = questions.map(({ question }) => question);
   const candidates = asked.length > 0 ? asked : [input.command ?? path ?? input.url];
   return candidates
     .filter((one) => typeof one === 'string')

@@ -1,19 +1,9 @@
 // The slash commands of Claude Code itself: what its menu offered in 2.1.197 and 2.1.325, with and without an account.
 // A version that lacks one of them says so ("Unknown command").
 
-export interface ClaudeCommand {
-  /** Without the slash; folders are separated by ":". */
-  readonly name: string;
-  readonly about: string;
-  readonly aliases?: readonly string[];
-  readonly owner: 'Claude Code' | 'your command';
-  /** What it would change. Such a command is passed only after a confirmation. */
-  readonly risk?: CommandRisk;
-}
+import type { SlashCommand } from '../../slash-command.ts';
 
-export type CommandRisk = 'account' | 'installation' | 'session' | 'sharing';
-
-const command = (name: string, about: string, more: Pick<ClaudeCommand, 'aliases' | 'risk'> = {}): ClaudeCommand => ({
+const command = (name: string, about: string, more: Pick<SlashCommand, 'aliases' | 'risk'> = {}): SlashCommand => ({
   ...{ name, about, owner: 'Claude Code' },
   ...more,
 });
@@ -25,7 +15,7 @@ const SESSION = { risk: 'session' } as const;
 /** It sends the conversation to somebody else. */
 const SHARING = { risk: 'sharing' } as const;
 
-export const BUILTIN_COMMANDS: readonly ClaudeCommand[] = [
+export const BUILTIN_COMMANDS: readonly SlashCommand[] = [
   command('add-dir', 'let Claude work in another directory, too'),
   command('agents', 'manage agents'),
   command('auto-mode-setup', 'tell auto mode about your environment'),

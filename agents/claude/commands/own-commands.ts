@@ -2,7 +2,7 @@
 // names and descriptions come from outside: a name that Claude Code would not accept is dropped.
 
 import { cleanInbound } from '../../../core/untrusted-text.ts';
-import type { ClaudeCommand } from './builtin.ts';
+import type { SlashCommand } from '../../slash-command.ts';
 
 /**
  * Arguments: the transcript of the session (its folder tells where Claude Code keeps its files) and its directory.
@@ -21,8 +21,8 @@ d=$2; while :; do case $d in /|"$HOME") break ;; /*) ;; *) break ;; esac; [ "$d/
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}(?::[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}){0,5}$/u;
 const MOST = 400;
 
-export function parseOwnCommands(listing: string): readonly ClaudeCommand[] {
-  const found = new Map<string, ClaudeCommand>();
+export function parseOwnCommands(listing: string): readonly SlashCommand[] {
+  const found = new Map<string, SlashCommand>();
   for (const record of listing.split('\u001e').slice(1)) {
     const command = parseOne(record);
     if (command !== undefined && !found.has(command.name) && found.size < MOST) found.set(command.name, command);
@@ -30,7 +30,7 @@ export function parseOwnCommands(listing: string): readonly ClaudeCommand[] {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function parseOne(record: string): ClaudeCommand | undefined {
+function parseOne(record: string): SlashCommand | undefined {
   const [kind, path = '', text = ''] = record.split('\u001f');
   const { fields, body } = frontMatter(cleanInbound(text));
   if (fields['user-invocable'] === 'false') return undefined;

@@ -2,18 +2,10 @@
 
 import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
+import type { PrintedText } from '../../slash-command.ts';
 
 /** Arguments: the transcript. Prints the clock of the host, so that clocks need not agree, and the end of the file, if it is there. */
 export const READ_TRANSCRIPT_END = 'date +%s; tail -c 200000 "$1" 2>/dev/null || :';
-
-interface Printed {
-  /** Of its line in the transcript. */
-  readonly uuid: string;
-  /** Seconds between the line and the look at the transcript. */
-  readonly age: number;
-  /** Empty if the command ended without output. */
-  readonly text: string;
-}
 
 const lineSchema = z.object({
   type: z.string(),
@@ -26,7 +18,7 @@ const lineSchema = z.object({
 });
 
 /** In the order in which they were printed. */
-export function parsePrinted(output: string): readonly Printed[] {
+export function parsePrinted(output: string): readonly PrintedText[] {
   const [clock = '', ...lines] = output.split('\n');
   return lines.flatMap((line) => {
     const text = mayPrint(line) ? textOf(line) : undefined;

@@ -1,23 +1,10 @@
 // Reads the options of a dialog: numbered lines, or the lines around the highlighted one that begin in its column.
 
+import type { AgentDialogOption } from '../../screen.ts';
 import { type AnsiRow, isHint } from './box.ts';
 
-export interface DialogOption {
-  /** The number that the dialog shows; the same option may have another one in another version. */
-  readonly number: number | undefined;
-  readonly label: string;
-  /** The explanation beside or below the label. */
-  readonly about: string;
-  /** Enter takes this one. */
-  readonly selected: boolean;
-  /** The key that takes it, in a dialog without a list. */
-  readonly key?: string;
-  /** It is a text field while it is highlighted: `empty` or `full`. Before that it is `closed`. */
-  readonly field?: 'closed' | 'empty' | 'full';
-}
-
 interface OptionList {
-  readonly options: readonly DialogOption[];
+  readonly options: readonly AgentDialogOption[];
   /** The rows that belong to options. */
   readonly rows: ReadonlySet<number>;
   readonly hasMore: boolean;
@@ -141,7 +128,7 @@ function followers(body: readonly AnsiRow[], head: Line, end: number): readonly 
 }
 
 /** A second column is the explanation; so is a line below, unless its first word had no room in the line above. */
-function labelOf(head: Line, texts: readonly string[], width: number): Pick<DialogOption, 'label' | 'about'> {
+function labelOf(head: Line, texts: readonly string[], width: number): Pick<AgentDialogOption, 'label' | 'about'> {
   const more = texts.slice(1);
   const [label = '', ...columns] = head.label.split(/ {2,}/u);
   if (columns.length > 0) return { label: label.trim(), about: words([...columns, ...more]) };
@@ -167,7 +154,11 @@ function words(lines: readonly string[]): string {
 const FIELD = /^(?:Type something\b|Tell Claude what to change$)/u;
 
 /** The cursor is in it, or it shows its hint. */
-function fieldIn([first, ...more]: readonly AnsiRow[], { label }: Line, isSelected: boolean): DialogOption['field'] {
+function fieldIn(
+  [first, ...more]: readonly AnsiRow[],
+  { label }: Line,
+  isSelected: boolean,
+): AgentDialogOption['field'] {
   if (first === undefined) return undefined;
   const written = first.cells.slice(first.text.length - label.length);
   if (isSelected && isHint([written])) return 'empty';

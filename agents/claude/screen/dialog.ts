@@ -1,29 +1,15 @@
 // Reads the dialog that Claude Code shows: what it is, its text, its options and its keys. A dialog that this file does not
 // know is still a dialog, `unknown`; nothing here decides whether typing is safe.
 
+import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 import { type AnsiRow, isHint } from './box.ts';
-import { type DialogOption, readOptions } from './dialog-options.ts';
+import { readOptions } from './dialog-options.ts';
 import { readDialogText } from './dialog-text.ts';
 
 export type DialogName = (typeof KINDS)[number][0] | 'unknown';
 
-export interface Dialog {
+interface Dialog extends AgentDialog {
   readonly which: DialogName;
-  /** A panel that the user opened with a command or a key: Esc closes it, and nothing waits for an answer. */
-  readonly full: boolean;
-  /** `choice`: one option is highlighted and Enter takes it. `panel`: it only shows something. */
-  readonly form: 'choice' | 'panel' | 'unknown';
-  /** Empty if the beginning of the dialog is off the screen. */
-  readonly title: string;
-  /** Everything between the title and the keys that is not an option; lines that Claude Code wrapped are whole again. */
-  readonly text: readonly string[];
-  readonly options: readonly DialogOption[];
-  /** The list has options that are scrolled out of sight. */
-  readonly hasMore: boolean;
-  /** A text field is open that is not an option: letters are written into it. */
-  readonly field: 'empty' | 'full' | undefined;
-  /** The line of keys, as the dialog shows it. */
-  readonly help: string;
 }
 
 /** `columns`: the width of the pane. Pass it whenever possible: no text in a dialog is as wide as its upper edge. */
@@ -54,7 +40,7 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   };
 }
 
-function formOf(which: DialogName, options: readonly DialogOption[]): Dialog['form'] {
+function formOf(which: DialogName, options: readonly AgentDialogOption[]): Dialog['form'] {
   if (PANELS.has(which)) return 'panel';
   const isMarked = options.filter((option) => option.selected).length === 1 || options.some(({ key }) => key);
   const isMultiple = options.some(({ label }) => /^\[.?\]/u.test(label));
@@ -169,7 +155,7 @@ function helpOf(lines: readonly string[]): { readonly help: string; readonly fro
 const TMUX_KEYS: Readonly<Record<string, string>> = { enter: 'Enter', 'shift+tab': 'BTab' };
 
 /** Some questions have keys instead of options: "Enter to stay in auto mode · shift+Tab to leave". */
-function keyOptions(which: DialogName, help: string): readonly DialogOption[] {
+function keyOptions(which: DialogName, help: string): readonly AgentDialogOption[] {
   if (which !== 'auto-mode' && which !== 'onboarding') return [];
   return help.split(' · ').flatMap((part) => {
     const [, name = '', words = ''] = /^(?:Press )?(Enter|shift\+Tab) to (.+?)…?$/iu.exec(part.trim()) ?? [];

@@ -1,72 +1,17 @@
 // Classifies what Claude Code's pane shows. Only a visible, empty box that has the focus counts as safe to type into;
 // everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import {
-  type AnsiRow,
-  type Box,
-  findBox,
-  hasStash,
-  isBusy,
-  menuOpen,
-  modeOf,
-  type PermissionMode,
-  parseAnsi,
-} from './box.ts';
-import { type Dialog, findDialog } from './dialog.ts';
-
-export type ClaudeScreen =
-  | {
-      readonly kind: 'empty';
-      readonly busy: boolean;
-      readonly queued: boolean;
-      readonly stashed: boolean;
-      readonly mode: PermissionMode;
-    }
-  | {
-      readonly kind: 'draft';
-      readonly text: string;
-      readonly busy: boolean;
-      readonly stashed: boolean;
-    }
-  | { readonly kind: 'menu'; readonly text: string }
-  | { readonly kind: 'shellMode'; readonly text: string }
-  /** The box is visible, but something else has the focus: a search, or a line below the box. */
-  | { readonly kind: 'aside' }
-  | ({ readonly kind: 'dialog' } & Dialog)
-  /** The list of all agents. Its box looks the same, but text submitted there starts a new session. */
-  | { readonly kind: 'agents' }
-  /** The conversation of a subagent. Its box looks the same, but text submitted there goes to the subagent. */
-  | { readonly kind: 'subagent' }
-  | { readonly kind: 'transcript' }
-  | { readonly kind: 'copyMode' }
-  | { readonly kind: 'shell'; readonly suspended: boolean }
-  | { readonly kind: 'dead' }
-  | { readonly kind: 'otherProgram'; readonly command: string }
-  | { readonly kind: 'unknown' };
-
-/**
- * What tmux reports about the pane at the same moment. Only these facts reveal a dead pane, copy mode, a shell or another
- * program. Pass the cursor whenever possible: text on the screen cannot imitate it.
- */
-export interface PaneFacts {
-  readonly cursorX?: number;
-  readonly cursorY?: number;
-  readonly width?: number;
-  readonly height?: number;
-  readonly paneDead?: boolean;
-  readonly inMode?: boolean;
-  readonly title?: string;
-  readonly currentCommand?: string;
-  /** The value of `currentCommand` when Claude Code last reported from this pane. */
-  readonly agentCommand?: string;
-}
+import type { AgentScreen, PaneFacts } from '../../screen.ts';
+import { isShell } from '../../shell-name.ts';
+import { type AnsiRow, type Box, findBox, hasStash, isBusy, menuOpen, modeOf, parseAnsi } from './box.ts';
+import { findDialog } from './dialog.ts';
 
 /** A host may send more than a screen, and reading it would block everything else. */
 const MOST_CHARACTERS = 256 * 1024;
 const MOST_ROWS = 1_000;
 
 /** Reads the visible part of a pane. `ansi` is the unchanged output of `capture-pane -e -p`. */
-export function readScreen(ansi: string, facts: PaneFacts = {}): ClaudeScreen {
+export function readScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
   if (facts.paneDead) return { kind: 'dead' };
   if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
     return { kind: 'unknown' };
@@ -87,19 +32,10 @@ export function readScreen(ansi: string, facts: PaneFacts = {}): ClaudeScreen {
   return dialog === undefined ? { kind: 'unknown' } : { kind: 'dialog', ...dialog };
 }
 
-const SHELLS: ReadonlySet<string> = new Set(
-  'sh ash bash dash zsh fish ksh mksh tcsh csh nu elvish xonsh pwsh'.split(' '),
-);
-
-/** `command` is tmux's name of the foreground program; the name of a login shell begins with a dash. */
-export function isShell(command: string): boolean {
-  return SHELLS.has(command.replace(/^-/, ''));
-}
-
 const SUSPENDED = /^Claude Code has been suspended\./u;
 
 /** The program that runs in the foreground instead of Claude Code, judged by its name. */
-function readProgram(rows: readonly AnsiRow[], command: string, agent?: string): ClaudeScreen | undefined {
+function readProgram(rows: readonly AnsiRow[], command: string, agent?: string): AgentScreen | undefined {
   if (isShell(command)) {
     const said = rows.filter((row) => row.text !== '').slice(-6);
     return { kind: 'shell', suspended: said.some((row) => SUSPENDED.test(row.text)) };
@@ -140,7 +76,7 @@ const NEW_SESSION = 'describe a task for a new session';
 const OTHER_AGENT = /◯ main$/u;
 const QUEUED = 'Press up to edit queued messages';
 
-function readBox(rows: readonly AnsiRow[], box: Box, facts: PaneFacts): ClaudeScreen {
+function readBox(rows: readonly AnsiRow[], box: Box, facts: PaneFacts): AgentScreen {
   if (box.hint === NEW_SESSION) return { kind: 'agents' };
   if (box.hint.startsWith('Message @') || box.agents.some((agent) => OTHER_AGENT.test(agent)))
     return { kind: 'subagent' };
@@ -172,10 +108,3 @@ function lastText(rows: readonly AnsiRow[]): string {
  * before typing, and again inside tmux at the moment a key is pressed.
  */
 export const DIALOG = '^ *(Esc to cancel|Enter to select|Enter to confirm)';
-
-const DIALOG_LINE = new RegExp(DIALOG, 'm');
-
-/** A dialog may be open above a box that looks ready; typed text would then answer the dialog. */
-export function hasDialog(text: string): boolean {
-  return DIALOG_LINE.test(text);
-}

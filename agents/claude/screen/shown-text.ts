@@ -1,14 +1,6 @@
 // What Claude Code's box shows once it has taken a pasted text: Enter can be pressed as soon as it is seen. Pure.
 
-/** The box goes from the last line that begins with `from` to the next line that begins with `to`. Spaces and line breaks do not count. */
-export interface ShownText {
-  readonly from: string;
-  readonly to: string;
-  /** The box contains exactly this; empty if the text is too long for that. */
-  readonly whole: string;
-  /** The box contains one of these. */
-  readonly parts: readonly string[];
-}
+import type { ShownText } from '../../screen.ts';
 
 /**
  * The first line of the box, as a regular expression for tmux. No dialog has such a line: with this rule, a dialog that opens just

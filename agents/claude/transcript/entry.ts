@@ -176,38 +176,3 @@ function blocksOf({ message }: Line): readonly Block[] {
   const content = message?.content ?? [];
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
-
-// A short label for a tool call, for progress lines.
-
-const LONGEST = 80;
-
-/** Fields that describe a tool call to people, the most useful first. */
-const DESCRIBING = [
-  'description',
-  'command',
-  'file_path',
-  'notebook_path',
-  'path',
-  'pattern',
-  'query',
-  'url',
-  'skill',
-  'prompt',
-  'plan',
-] as const;
-
-export function toolLabel(name: string, input: unknown): string {
-  const fields = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-  const described = DESCRIBING.map((field) => fields[field]).find(isText);
-  const about = described ?? Object.values(fields).find(isText);
-  return about === undefined ? name : `${name}: ${oneLine(about)}`;
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '';
-}
-
-function oneLine(text: string): string {
-  const line = text.slice(0, 1000).trim().replace(/\s+/g, ' ');
-  return [...line].length > LONGEST ? `${[...line].slice(0, LONGEST - 1).join('')}…` : line;
-}

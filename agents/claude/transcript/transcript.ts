@@ -1,54 +1,11 @@
 // Reads the last turn of a transcript: the prompts, and Claude's texts and tools since. It reads from the end, so the cost
 // depends on the turn and not on the file. Lines of subagents and thinking are left out.
 
-import { isDeepStrictEqual } from 'node:util';
 import type { FileSource } from '../../../home/file-source.ts';
-import { parseTranscriptEntry, type TranscriptEntry, toolLabel } from './entry.ts';
+import { toolLabel } from '../../tool-label.ts';
+import type { AgentTurn, TurnMessage, TurnText, TurnTool } from '../../turn.ts';
+import { parseTranscriptEntry, type TranscriptEntry } from './entry.ts';
 import { linesBackwards } from './transcript-file.ts';
-
-export interface TranscriptTurn {
-  /** The `prompt_id` in the hook inputs of this turn; older versions of Claude Code have none. */
-  readonly promptId: string | undefined;
-  /** All prompts that this turn answers: the first one, and those that were queued or typed meanwhile. */
-  readonly prompts: readonly string[];
-  readonly messages: readonly TranscriptMessage[];
-  readonly tools: readonly TranscriptTool[];
-  readonly state: 'running' | 'finished' | 'interrupted' | 'failed';
-  /** Claude Code's message about an API error. */
-  readonly failure: string | undefined;
-  readonly durationMs: number | undefined;
-  /** False if the turn is longer than the limit: its first texts and tools are missing. */
-  readonly whole: boolean;
-}
-
-/** One message of the model; the transcript may have several lines for it, with one text each. */
-interface TranscriptMessage {
-  readonly id: string;
-  readonly texts: readonly TranscriptText[];
-}
-
-export interface TranscriptText {
-  /** Unique, and the same whenever the transcript is read. */
-  readonly uuid: string;
-  readonly text: string;
-  /** Its place among the texts and tools of the turn. */
-  readonly at: number;
-  /** When it was written, by the clock of its host; 0 if unknown. */
-  readonly writtenAt: number;
-}
-
-export interface TranscriptTool {
-  readonly id: string;
-  readonly name: string;
-  readonly label: string;
-  readonly input: unknown;
-  /** Its place among the texts and tools of the turn. */
-  readonly at: number;
-  /** What went wrong, on one line; empty if nothing did. */
-  readonly failure: string;
-  /** Undefined while the tool runs or waits for permission. */
-  readonly outcome: 'ok' | 'error' | undefined;
-}
 
 interface ReadTurnOptions {
   /** The turn to read, by default the last: a letter may be delivered after the next turn has begun. */
@@ -61,7 +18,7 @@ interface ReadTurnOptions {
 
 const RESTARTS = 3;
 
-export async function readTurn(path: string, options: ReadTurnOptions = {}): Promise<TranscriptTurn | undefined> {
+export async function readTurn(path: string, options: ReadTurnOptions = {}): Promise<AgentTurn | undefined> {
   for (let tries = 0; ; tries++) {
     const search = startSearch(options.promptId);
     const end = await walkBack(path, options, (text) => {
@@ -71,18 +28,6 @@ export async function readTurn(path: string, options: ReadTurnOptions = {}): Pro
     if (end === 'shrunk' && tries < RESTARTS) continue;
     return search.turn(end !== 'too-far' && end !== 'shrunk');
   }
-}
-
-/** All texts of a turn, in order. */
-export function textsOf(turn: TranscriptTurn | undefined): readonly TranscriptText[] {
-  return (turn?.messages ?? []).flatMap(({ texts }) => texts);
-}
-
-/** The texts that Claude continued after: a tool or another text follows. */
-export function textsBeforeMore(turn: TranscriptTurn): readonly TranscriptText[] {
-  const texts = textsOf(turn);
-  const end = Math.max(texts.at(-1)?.at ?? 0, turn.tools.at(-1)?.at ?? 0);
-  return texts.filter(({ at }) => at < end);
 }
 
 /** How the tool use ended; undefined while it is open. It shows that a dialog was answered in the terminal. */
@@ -102,15 +47,6 @@ export async function toolAnswered(
     return answer !== undefined || (entry?.kind === 'said' && entry.tools.some((tool) => tool.id === toolUseId));
   });
   return answer;
-}
-
-/** The open tool use that a permission request is about; requests do not contain its id. */
-export function openTool(turn: TranscriptTurn, name: string, input: unknown): TranscriptTool | undefined {
-  // Hooks use the new name of the subagent tool, and the transcript keeps the name that the model used.
-  const known = (each: string) => (each === 'Task' ? 'Agent' : each);
-  return turn.tools.findLast(
-    (tool) => tool.outcome === undefined && known(tool.name) === known(name) && isDeepStrictEqual(tool.input, input),
-  );
 }
 
 /** Added to the length of each line: a hostile host could send millions of short ones. */
@@ -170,7 +106,7 @@ function startSearch(wanted: string | undefined) {
       following = [];
       return false;
     },
-    turn(whole: boolean): TranscriptTurn | undefined {
+    turn(whole: boolean): AgentTurn | undefined {
       // If the turn is too long to read completely, no user line may have been found.
       const found = turn.length > 0 || wanted !== undefined ? turn : following;
       return found.length === 0 ? undefined : assemble(found.toReversed(), id, whole);
@@ -178,12 +114,12 @@ function startSearch(wanted: string | undefined) {
   };
 }
 
-function assemble(entries: readonly TranscriptEntry[], promptId: string | undefined, whole: boolean): TranscriptTurn {
-  const messages = new Map<string, { id: string; texts: TranscriptMessage['texts'][number][] }>();
-  const tools = new Map<string, TranscriptTool>();
+function assemble(entries: readonly TranscriptEntry[], promptId: string | undefined, whole: boolean): AgentTurn {
+  const messages = new Map<string, { id: string; texts: TurnMessage['texts'][number][] }>();
+  const tools = new Map<string, TurnTool>();
   const prompts: string[] = [];
   let at = 0;
-  let state: TranscriptTurn['state'] = 'running';
+  let state: AgentTurn['state'] = 'running';
   let failure: string | undefined;
   let durationMs: number | undefined;
   for (const entry of uniqueOf(entries)) {
@@ -225,7 +161,7 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
 }
 
 /** One line may hold several texts. */
-function textOf(line: SaidEntry, text: string, n: number, at: number): TranscriptText {
+function textOf(line: SaidEntry, text: string, n: number, at: number): TurnText {
   const uuid = line.uuid || line.messageId;
   return { uuid: n === 0 ? uuid : `${uuid}.${n}`, text, at, writtenAt: line.writtenAt };
 }

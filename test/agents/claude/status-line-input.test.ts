@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { footer, localClock, parseStatusLineInput } from '../../../agents/claude/hook-input.ts';
+import { footer, localClock, parseStatusLineInput } from '../../../agents/status-line.ts';
 
 const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../fixtures/claude/statusline.json'), 'utf8'),

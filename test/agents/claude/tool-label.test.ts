@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolLabel } from '../../../agents/claude/transcript/entry.ts';
+import { toolLabel } from '../../../agents/tool-label.ts';
 
 describe('toolLabel', () => {
   it.each([

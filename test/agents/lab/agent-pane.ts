@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
-import type { AgentDriver, Launch } from '../../../agents/driver.ts';
+import type { AgentDriver, Launch, LaunchOptions } from '../../../agents/driver.ts';
 import type { AgentEvent } from '../../../agents/event.ts';
 import type { AgentScreen, PaneFacts } from '../../../agents/screen.ts';
 import { quoteShellWords } from '../../../core/shell-word.ts';
@@ -61,7 +61,7 @@ export interface AgentPane {
 interface PaneOptions {
   readonly size?: { readonly width: number; readonly height: number };
   readonly environment?: Readonly<Record<string, string>>;
-  readonly settings?: { readonly model?: string; readonly permissionMode?: string; readonly args?: readonly string[] };
+  readonly settings?: LaunchOptions['settings'];
   readonly resume?: 'newest' | { readonly session: string };
   /** Changes what the driver wants to start. */
   readonly change?: (launch: Launch) => Launch;

@@ -7,7 +7,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { AgentDriver } from '../../../agents/driver.ts';
-import { opencodeDriver } from '../../../agents/opencode/driver.ts';
+import { opencode } from '../../../agents/opencode/driver.ts';
 import { type AgentPane, startAgentPane } from './agent-pane.ts';
 import { agentPackage, type LabAgentName } from './packages.ts';
 import { recordOpencode } from './record-opencode.ts';
@@ -19,7 +19,7 @@ const ANY_ROOT = '/opt/threadmux'.padEnd(ROOT.length, '-');
 const FIXTURES = join(import.meta.dirname, '../../fixtures/screens');
 
 const RECORDERS: Partial<Record<LabAgentName, readonly [AgentDriver, (recorder: Recorder) => Promise<void>]>> = {
-  opencode: [opencodeDriver, recordOpencode],
+  opencode: [opencode, recordOpencode],
 };
 
 export interface Recorder {

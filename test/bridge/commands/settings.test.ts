@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { claude } from '../../../agents/claude/driver.ts';
 import { modeStep } from '../../../bridge/commands/switch-mode.ts';
 import type { ServerConfig } from '../../../core/config.ts';
 import { FAKE_CLAUDE, standInAt } from '../../support/fake-claude.ts';
@@ -180,6 +181,6 @@ describe('Shift-Tab is pressed', () => {
     ['no more if nothing changes', 'plan', ['normal', 'normal'], 'not-offered'],
     ['until the mode that asks for everything', 'default', ['plan', 'auto', 'normal'], 'done'],
   ] as const)('%s', (_, wanted, seen, step) => {
-    expect(modeStep(wanted, seen)).toBe(step);
+    expect(modeStep(wanted, seen, claude.modes?.names ?? {})).toBe(step);
   });
 });

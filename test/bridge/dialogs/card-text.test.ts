@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../agents/claude/screen/box.ts';
-import { type Dialog, findDialog } from '../../../agents/claude/screen/dialog.ts';
+import { findDialog } from '../../../agents/claude/screen/dialog.ts';
+import type { AgentDialog } from '../../../agents/screen.ts';
 import { endOfCard } from '../../../bridge/dialogs/card-ends.ts';
 import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
 
@@ -16,7 +17,7 @@ const all = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
     return dialog === undefined ? [] : [{ path, dialog }];
   });
 
-function find(path: string): Dialog {
+function find(path: string): AgentDialog {
   const found = all.find((one) => one.path === `${path}.ansi`);
   if (found === undefined) throw new Error(`nothing recorded as ${path}`);
   return found.dialog;
@@ -28,14 +29,18 @@ interface Component {
   readonly custom_id: string;
   readonly options?: readonly { label: string; value: string; description?: string }[];
 }
-const partsOf = (dialog: Dialog) =>
-  (cardDraft(dialog, 'p'.repeat(16)).components ?? []).map((one) => one.components as unknown as readonly Component[]);
-const labelsOf = (dialog: Dialog) => partsOf(dialog).map((row) => row.map(({ label }) => label));
+const partsOf = (dialog: AgentDialog) =>
+  (cardDraft(dialog, 'p'.repeat(16), 'Claude').components ?? []).map(
+    (one) => one.components as unknown as readonly Component[],
+  );
+const labelsOf = (dialog: AgentDialog) => partsOf(dialog).map((row) => row.map(({ label }) => label));
 
 describe('the card of every recorded dialog', () => {
   it.each(all)('$path fits into a message and onto a phone', ({ dialog }) => {
     const texts =
-      dialog.form === 'panel' ? panelTexts(dialog, '📋 **Usage**') : [cardDraft(dialog, 'p'.repeat(16)).content];
+      dialog.form === 'panel'
+        ? panelTexts(dialog, '📋 **Usage**')
+        : [cardDraft(dialog, 'p'.repeat(16), 'Claude').content];
     expect(texts.length).toBeLessThanOrEqual(2);
     for (const text of texts) {
       expect(text.length).toBeLessThanOrEqual(2_000);
@@ -63,7 +68,9 @@ describe('the card of every recorded dialog', () => {
   });
 
   it('explains the options that the dialog explains', () => {
-    expect(cardDraft(find('2.1.197/80x24/dialog-model'), 'p'.repeat(16)).content).toContain('Haiku: Haiku 4.5');
+    expect(cardDraft(find('2.1.197/80x24/dialog-model'), 'p'.repeat(16), 'Claude').content).toContain(
+      'Haiku: Haiku 4.5',
+    );
     const [[menu]] = partsOf(find('2.1.197/80x24/dialog-theme')) as [[Component]];
     expect(menu.options?.map(({ label }) => label)[7]).toBe('New custom theme…');
   });
@@ -88,7 +95,7 @@ describe('the card of every recorded dialog', () => {
     for (const path of ['2.1.325/80x24/dialog-export-file', '2.1.325/80x24/dialog-question-typing']) {
       const dialog = find(path);
       expect(JSON.stringify(partsOf(dialog))).not.toContain('write-');
-      expect(cardDraft(dialog, 'p'.repeat(16)).content).toContain('in the terminal only');
+      expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).toContain('in the terminal only');
     }
   });
 
@@ -101,9 +108,9 @@ describe('the card of every recorded dialog', () => {
 
   it('links only to the login page of Claude itself', () => {
     const dialog = find('2.1.325/80x24/dialog-login-url');
-    expect(cardDraft(dialog, 'p'.repeat(16)).content).toMatch(/^<https:\/\/claude\.com\/\S+>$/m);
+    expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).toMatch(/^<https:\/\/claude\.com\/\S+>$/m);
     const text = dialog.text.map((line) => line.replace('claude.com/', 'claude.com.evil.example/'));
-    expect(cardDraft({ ...dialog, text }, 'p'.repeat(16)).content).not.toMatch(/^<https/m);
+    expect(cardDraft({ ...dialog, text }, 'p'.repeat(16), 'Claude').content).not.toMatch(/^<https/m);
   });
 
   it('hides nothing and renders nothing that is on the screen', () => {
@@ -111,6 +118,7 @@ describe('the card of every recorded dialog', () => {
     const { content } = cardDraft(
       { ...find('2.1.325/80x24/dialog-trust'), title: '**[x](y)**', text: evil },
       'p'.repeat(16),
+      'Claude',
     );
     expect(content).toContain('⟨U+202E⟩');
     expect(content.split('```')).toHaveLength(3);
@@ -142,7 +150,7 @@ describe('the print of a dialog', () => {
 
 describe('the print of a dialog to approve', () => {
   const bash = find('2.1.325/80x24/dialog-permission-bash');
-  const of = (dialog: Dialog) => dialogPrint(PANE, dialog);
+  const of = (dialog: AgentDialog) => dialogPrint(PANE, dialog);
 
   it('changes with every word of its text', () => {
     const about = (what: string) => ({ ...bash, text: [...bash.text, `rm -rf 1 ${what} ago`] });
@@ -164,15 +172,15 @@ describe('words from the screen', () => {
   it('cannot become a link or a long text in a closed card', () => {
     const label = `[Tap here](https://evil.test) @everyone ${'x'.repeat(3_000)}`;
     const card = { id: '1', print: 'p', which: 'trust', title: 'Trust', message: '1', answer: { label, by: 'me' } };
-    const shown = endOfCard(card, 'terminal');
+    const shown = endOfCard(card, 'terminal', 'Claude');
     expect(shown).toMatch(/^✅ \*\*Trust\*\* \\\[Tap here\\\]\(https:\/\/evil\.test\) \\@everyone x+… — me$/);
     expect(shown.length).toBeLessThan(300);
   });
 
   it('come with a warning if their beginning is not on the screen', () => {
     const warning = 'The beginning does not fit on the screen.';
-    expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p').content).toContain(warning);
-    expect(cardDraft(find('2.1.197/80x24/dialog-permission-bash'), 'p').content).not.toContain(warning);
+    expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p', 'Claude').content).toContain(warning);
+    expect(cardDraft(find('2.1.197/80x24/dialog-permission-bash'), 'p', 'Claude').content).not.toContain(warning);
   });
 });
 

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
-import { type Dialog, findDialog } from '../../../../agents/claude/screen/dialog.ts';
+import { findDialog } from '../../../../agents/claude/screen/dialog.ts';
+import type { AgentDialog } from '../../../../agents/screen.ts';
 
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
 
@@ -16,7 +17,7 @@ const readOne = (path: string) => {
 
 /** Every state at every size on which the dialog is whole. Options: `>` marks the highlighted one; `old`: 2.1.197. */
 interface Expected {
-  readonly form: Dialog['form'];
+  readonly form: AgentDialog['form'];
   readonly title: string;
   readonly options?: readonly string[];
   readonly old?: readonly string[];
@@ -153,11 +154,11 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
 };
 
 const whole = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\/dialog-[^/]*\.ansi$/.test(path) && !path.includes('40x15'))
+  .filter((path) => /^\d.*\/dialog-[^/]*\.ansi$/.test(path) && !path.includes('40x15')) // of Claude Code
   .sort()
   .map((path) => ({ path, state: path.replace(/.*\/dialog-|\.ansi$/g, ''), isOld: path.startsWith('2.1.197/') }));
 
-const labels = ({ options }: Dialog) => options.map(({ label, selected }) => (selected ? `>${label}` : label));
+const labels = ({ options }: AgentDialog) => options.map(({ label, selected }) => (selected ? `>${label}` : label));
 
 describe('a recorded dialog', () => {
   it.each(whole.filter(({ state }) => state in EXPECTED))('$path is read as it is', ({ path, state, isOld }) => {
@@ -267,7 +268,7 @@ describe('a command to approve', () => {
     ...[...above, lineOf, ...command.map((line) => ` ${line}`), lineOf, '', ' Do you want to proceed?'],
     ...[' \u001b[34m❯ 1. Yes\u001b[39m', '   2. No', '', ' Esc to cancel · Tab to amend'],
   ];
-  const see = (lines: readonly string[]) => findDialog(parseAnsi(`${lines.join('\n')}\n`), WIDTH) as Dialog;
+  const see = (lines: readonly string[]) => findDialog(parseAnsi(`${lines.join('\n')}\n`), WIDTH) as AgentDialog;
 
   it.each([
     ['a line that ends like the upper edge', ['rm -rf ~', ': ▔', 'echo hello']],

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { claude } from '../../../../agents/claude/driver.ts';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
-import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/claude/screen/fingerprint.ts';
+import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/fingerprint.ts';
 
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens', '2.1.197', '120x40');
 const FACTS = readFileSync(join(CORPUS, 'facts.tsv'), 'utf8')
@@ -24,7 +25,8 @@ function view(name: string, change: (ansi: string) => string = (ansi) => ansi): 
   };
 }
 
-const print = (name: string, change?: (ansi: string) => string) => screenFingerprint('%1', view(name, change));
+const print = (name: string, change?: (ansi: string) => string) =>
+  screenFingerprint('%1', view(name, change), claude.screen);
 
 describe('the fingerprint of a screen', () => {
   const names = FACTS.map(([name = '']) => name);
@@ -96,25 +98,25 @@ describe('the fingerprint of a screen', () => {
   it('belongs to one program in one pane of one server', () => {
     const seen = view('dialog-permission-bash');
     const others = [
-      screenFingerprint('%2', seen),
-      screenFingerprint('%1', { ...seen, serverPid: 9 }),
-      screenFingerprint('%1', { ...seen, panePid: 9 }),
-      screenFingerprint('%1', { ...seen, command: 'sh' }),
+      screenFingerprint('%2', seen, claude.screen),
+      screenFingerprint('%1', { ...seen, serverPid: 9 }, claude.screen),
+      screenFingerprint('%1', { ...seen, panePid: 9 }, claude.screen),
+      screenFingerprint('%1', { ...seen, command: 'sh' }, claude.screen),
     ];
-    expect(others).not.toContain(screenFingerprint('%1', seen));
-    expect(screenFingerprint('%1', seen)).toMatch(/^[\w-]{16}$/);
+    expect(others).not.toContain(screenFingerprint('%1', seen, claude.screen));
+    expect(screenFingerprint('%1', seen, claude.screen)).toMatch(/^[\w-]{16}$/);
   });
 });
 
 describe('the patterns of a dialog', () => {
   it('match its own lines and contain nothing that tmux or a shell would interpret', () => {
     const seen = view('dialog-permission-bash');
-    const patterns = dialogPatterns(seen);
+    const patterns = dialogPatterns(seen, claude.screen);
     expect(patterns.length).toBeGreaterThan(3);
     for (const pattern of patterns) {
       expect(pattern).toMatch(/^[\w .*]+$/);
       expect(seen.text).toMatch(new RegExp(pattern));
     }
-    expect(dialogPatterns(view('empty-fresh'))).toEqual([]);
+    expect(dialogPatterns(view('empty-fresh'), claude.screen)).toEqual([]);
   });
 });

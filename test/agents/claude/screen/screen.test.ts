@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
-import { boxHolds, describeScreen } from '../../../../agents/claude/screen/describe.ts';
-import { type ClaudeScreen, type PaneFacts, readScreen } from '../../../../agents/claude/screen/screen.ts';
+import { boxHolds } from '../../../../agents/claude/screen/box-text.ts';
+import { readScreen } from '../../../../agents/claude/screen/screen.ts';
+import { describeScreen } from '../../../../agents/describe-screen.ts';
+import type { AgentScreen, PaneFacts } from '../../../../agents/screen.ts';
 
 // Recorded by test/agents/claude/lab/record-screens; the first words of a name say what must be concluded.
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens');
@@ -18,7 +20,7 @@ interface Recorded {
 }
 
 const recorded: readonly Recorded[] = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ansi'))
+  .filter((path) => /^\d.*\.ansi$/.test(path)) // of Claude Code
   .sort()
   .map((path) => {
     const name = path.replace(/.*\/|\.ansi$/g, '');
@@ -106,7 +108,7 @@ describe('every recorded screen', () => {
     const screen = readScreen(one.ansi, one.facts);
     expect(screen).toMatchObject(expected(one));
     expect(safeToType(screen)).toBe(isSafe(one));
-    expect(describeScreen(screen)).toMatch(/^[A-Z].*\.$/);
+    expect(describeScreen(screen, 'Claude')).toMatch(/^[A-Z].*\.$/);
   });
 
   it.each(recorded)('$path is never safe to type into without the facts from tmux, unless its name says so', (one) => {
@@ -203,7 +205,7 @@ describe('a dialog', () => {
 
   it('includes the options on both sides of the rule inside a question', () => {
     const { ansi, facts } = find('dialog-question-typing');
-    const screen = readScreen(ansi, facts) as Extract<ClaudeScreen, { kind: 'dialog' }>;
+    const screen = readScreen(ansi, facts) as Extract<AgentScreen, { kind: 'dialog' }>;
     expect(screen.options.map(({ label }) => label)).toEqual([
       'SQLite',
       'Postgres',
@@ -371,8 +373,8 @@ describe('a damaged screen', () => {
 });
 
 describe('boxHolds', () => {
-  const draft = (text: string): ClaudeScreen => ({ kind: 'draft', text, busy: false, stashed: false });
-  const empty: ClaudeScreen = {
+  const draft = (text: string): AgentScreen => ({ kind: 'draft', text, busy: false, stashed: false });
+  const empty: AgentScreen = {
     kind: 'empty',
     busy: false,
     queued: false,
@@ -444,7 +446,7 @@ function textOf(ansi: string): string {
 }
 
 /** Whether text, and then Enter, would reach Claude as a message. */
-function safeToType(screen: ClaudeScreen): boolean {
+function safeToType(screen: AgentScreen): boolean {
   return screen.kind === 'empty';
 }
 

@@ -2,12 +2,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  openTool,
-  readTurn,
-  type TranscriptTurn,
-  toolAnswered,
-} from '../../../../agents/claude/transcript/transcript.ts';
+import { readTurn, toolAnswered } from '../../../../agents/claude/transcript/transcript.ts';
+import { type AgentTurn, openTool } from '../../../../agents/turn.ts';
 
 const fixture = (name: string) => join(import.meta.dirname, '../../../fixtures/claude', name);
 
@@ -43,7 +39,7 @@ const said = (text: string, more: object = {}) => ({
   message: { id: `m-${text}`, content: [{ type: 'text', text }], stop_reason: 'end_turn' },
   ...more,
 });
-const texts = (turn: TranscriptTurn | undefined) =>
+const texts = (turn: AgentTurn | undefined) =>
   turn?.messages.flatMap((message) => message.texts.map(({ text }) => text));
 
 describe('readTurn', () => {

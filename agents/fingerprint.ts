@@ -2,7 +2,8 @@
 // the same one. It includes the pane and the program, but not spinners and clocks outside of a dialog, or no button would ever work.
 
 import { createHash } from 'node:crypto';
-import { type ClaudeScreen, hasDialog, readScreen } from './screen.ts';
+import type { ScreenReader } from './driver.ts';
+import type { AgentScreen } from './screen.ts';
 
 /** The state of a pane at one moment. */
 export interface PaneView {
@@ -18,9 +19,9 @@ export interface PaneView {
   readonly ansi: string;
 }
 
-export function screenFingerprint(paneId: string, view: PaneView): string {
+export function screenFingerprint(paneId: string, view: PaneView, reader: ScreenReader): string {
   const { serverPid, panePid, command } = view;
-  const facts = [serverPid, paneId, panePid, command, ...shownTo(readView(view), view.text)];
+  const facts = [serverPid, paneId, panePid, command, ...shownTo(readView(view, reader), view.text, reader)];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
 
@@ -28,26 +29,31 @@ export function screenFingerprint(paneId: string, view: PaneView): string {
  * The last lines of a dialog as extended regular expressions, which tmux checks at the moment of the key; empty if the pane
  * shows no dialog.
  */
-export function dialogPatterns(view: PaneView): readonly string[] {
-  if (!hasDialog(view.text) && readView(view).kind !== 'dialog') return [];
+export function dialogPatterns(view: PaneView, reader: ScreenReader): readonly string[] {
+  if (!hasDialog(view.text, reader) && readView(view, reader).kind !== 'dialog') return [];
   const lines = view.text.split('\n').filter((line) => /[a-z]/i.test(line));
   return lines.slice(-DIALOG_LINES).map((line) => line.slice(0, 60).replace(/[^a-z0-9 ]+/gi, '.*'));
 }
 
 const DIALOG_LINES = 10;
 
+/** A dialog may be open above a box that looks ready; typed text would then answer the dialog. */
+export function hasDialog(text: string, { dialogLine }: Pick<ScreenReader, 'dialogLine'>): boolean {
+  return dialogLine !== undefined && new RegExp(dialogLine, 'm').test(text);
+}
+
 /** Ignores copy mode: pressing a key leaves it first, and then the key reaches the screen below it. */
-function readView({ ansi, cursor, width, height, dead, title }: PaneView): ClaudeScreen {
+function readView({ ansi, cursor, width, height, dead, title }: PaneView, reader: ScreenReader): AgentScreen {
   // tmux prints a newline after the last line too.
-  return readScreen(`${ansi}\n`, {
+  return reader.read(`${ansi}\n`, {
     ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
     paneDead: dead,
   });
 }
 
 /** Above a box there is only conversation. A plan is shown above its dialog, so for a dialog the whole screen counts. */
-function shownTo(screen: ClaudeScreen, text: string): readonly unknown[] {
-  if (hasDialog(text) && screen.kind !== 'dialog') return [stillInDialog(text)];
+function shownTo(screen: AgentScreen, text: string, reader: ScreenReader): readonly unknown[] {
+  if (hasDialog(text, reader) && screen.kind !== 'dialog') return [stillInDialog(text)];
   switch (screen.kind) {
     case 'empty':
       return ['box', ''];
@@ -65,7 +71,7 @@ function shownTo(screen: ClaudeScreen, text: string): readonly unknown[] {
 }
 
 /** The numbers of a panel may change by themselves, and so does how long ago something was; they answer nothing. */
-function answered({ form, text, options }: ClaudeScreen & { kind: 'dialog' }): readonly unknown[] {
+function answered({ form, text, options }: AgentScreen & { kind: 'dialog' }): readonly unknown[] {
   const list = options.map(({ number, label, selected }) => [number, label, selected]);
   return form === 'unknown' ? [list, text] : [list];
 }

@@ -1,42 +1,42 @@
-// Stop: Claude has finished a reply. Its last text is in the hook's input and notifies; earlier texts of the turn that were not
-// posted yet are read from the transcript.
+// The agent has finished a turn. Its last text is in the report and notifies; earlier texts of the turn that were not posted yet
+// are read from the transcript, if it has one.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StopInput } from '../agents/claude/hook-input.ts';
-import { readTurn, type TranscriptText, type TranscriptTurn, textsOf } from '../agents/claude/transcript/transcript.ts';
-import { waitUntilSettled } from '../agents/claude/transcript/transcript-file.ts';
+import type { EventOf } from '../agents/event.ts';
+import { type AgentTurn, type TurnReader, type TurnText, textsOf } from '../agents/turn.ts';
 import { stableNonce } from '../core/snowflake.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
 import type { MessageParts } from './post-parts.ts';
-import { postTexts, textId, textMessage } from './said.ts';
+import { postTexts, reportedText, textId, textMessage } from './said.ts';
 
-export async function handleStop(input: StopInput, report: EventReport): Promise<EventOutcome> {
+export async function handleIdle(event: EventOf<'idle'>, report: EventReport): Promise<EventOutcome> {
   const { context, rest, letter } = report;
   const { shown, progress } = context;
+  if (event.late && shown.answered(event.session, event.turn ?? '')) return { state: 'idle' };
   const key = turnOf(report);
   // On another host, each of the two is a round trip unless it came with the letter.
-  const [turn, footer] = await Promise.all([
-    writtenTurn(input, context.files, letter.transcript),
-    context.footer(input.session_id, letter.status),
+  const [{ turn, last }, footer] = await Promise.all([
+    endedTurn(event, report),
+    context.footer(event.session, letter.status),
     progress.stop(key),
   ]);
-  const prompt = input.prompt_id ?? shown.turnOf(input.session_id);
-  const reported = { last: input.last_assistant_message, prompt };
-  const reply = replyOf(turn, reported, (id) => shown.has(input.session_id, id));
+  const prompt = event.turn ?? shown.turnOf(event.session);
+  const reply = replyOf(turn, { last, prompt }, (id) => shown.has(event.session, id));
   await postTexts(report, reply.earlier);
   // Not awaited: requests to one thread keep their order, and the reply must not wait for the line above it.
-  const summedUp = progress.end(key, rest, 'done', turn);
-  const isNews = prompt !== '' && !shown.answered(input.session_id, prompt) && hasAny(turn);
+  const summedUp = progress.end(key, rest, event.interrupted ? 'interrupted' : 'done', turn);
+  const isNews = prompt !== '' && !shown.answered(event.session, prompt) && hasAny(turn, report) && !event.interrupted;
   const say = await lastMessage(reply.last?.text ?? '', isNews, report);
   return {
     state: 'idle',
     ...(say === undefined ? {} : { say: { ...say, footer, header: context.header(report.session, report.directory) } }),
     ...(reply.last?.uuid === undefined ? {} : { id: textId(reply.last.uuid) }),
     async after() {
-      shown.add(input.session_id, reply.ids, prompt);
+      shown.add(event.session, reply.ids, prompt);
       await summedUp;
-      // Claude may have read a text that was typed meanwhile between two tools, without a hook for it.
+      context.reported.drop(key);
+      // The agent may have read a text that was typed meanwhile between two tools, without a hook for it.
       if (turn !== undefined) context.receipts.turnEnded(report.thread.thread, turn.prompts, report.letter);
     },
   };
@@ -48,8 +48,20 @@ async function lastMessage(text: string, isNews: boolean, report: EventReport): 
   return said ?? (text === '' && isNews ? { text: '✅ Done.' } : undefined);
 }
 
-function hasAny(turn: TranscriptTurn | undefined): boolean {
-  return turn !== undefined && (turn.tools.length > 0 || turn.messages.length > 0);
+/** Of a turn without a transcript, a restart may have forgotten what there was. */
+function hasAny(turn: AgentTurn | undefined, { driver }: EventReport): boolean {
+  return driver.turns === undefined || (turn !== undefined && (turn.tools.length > 0 || turn.messages.length > 0));
+}
+
+/** `last`: the last text, if the turn may not have it yet. */
+async function endedTurn(event: EventOf<'idle'>, report: EventReport) {
+  const { driver, context, letter } = report;
+  if (driver.turns !== undefined && event.transcript !== '')
+    return { turn: await writtenTurn(event, driver.turns, context.files, letter.transcript), last: event.text };
+  const turn = context.reported.of(turnOf(report));
+  if ((event.text ?? '').trim() === '') return { turn, last: undefined };
+  const text = reportedText(event, event.id ?? letter.id, event.text ?? '', letter.writtenAt);
+  return { turn: { ...turn, messages: [...turn.messages, { id: text.uuid, texts: [text] }] }, last: undefined };
 }
 
 const BEHIND_MS = 1_000;
@@ -57,33 +69,33 @@ const LOOK_MS = 20;
 
 /** Claude Code writes the transcript with a delay: the earlier texts are complete only when the last text is in the file. */
 async function writtenTurn(
-  input: StopInput,
+  { transcript: path, turn: promptId, text: last }: EventOf<'idle'>,
+  turns: TurnReader,
   source: HostFiles,
   brought: FileEnd | undefined,
-): Promise<TranscriptTurn | undefined> {
-  const { transcript_path: path, prompt_id: promptId, last_assistant_message: last } = input;
+): Promise<AgentTurn | undefined> {
   const files = last === undefined ? source : source.knowing(path, brought);
-  if (last === undefined) await waitUntilSettled(path, { files }); // older versions do not send the last text
+  if (last === undefined) await turns.settled(path, { files }); // older versions do not send the last text
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
-    const turn = await readTurn(path, { promptId, files });
+    const turn = await turns.read(path, { promptId, files });
     if (last === undefined || last.trim() === '' || isAtEnd(turn, last)) return turn;
     if (turn === undefined || Date.now() > deadline) return turn;
   }
 }
 
-/** Claude may have said the same before a tool: then the last text is not written yet. */
-function isAtEnd(turn: TranscriptTurn | undefined, last: string): boolean {
+/** The agent may have said the same before a tool: then the last text is not written yet. */
+function isAtEnd(turn: AgentTurn | undefined, last: string): boolean {
   const found = textsOf(turn)[endOf(turn, last)];
   return found !== undefined && (turn?.tools.at(-1)?.at ?? 0) <= found.at;
 }
 
-function endOf(turn: TranscriptTurn | undefined, last: string): number {
+function endOf(turn: AgentTurn | undefined, last: string): number {
   return textsOf(turn).findLastIndex(({ text }) => text.trim() === last.trim());
 }
 
 interface TurnReply {
   /** Texts before the last one that were not posted yet. */
-  readonly earlier: readonly TranscriptText[];
+  readonly earlier: readonly TurnText[];
   /** Undefined if it was posted before; without `uuid` if it is not in the transcript yet. */
   readonly last?: { readonly text: string; readonly uuid?: string };
   /** The ids of all texts up to here, to remember as posted. */
@@ -95,7 +107,7 @@ interface TurnReply {
  * by now, or not contain that text yet; this way every attempt to deliver a letter posts the same texts.
  */
 function replyOf(
-  turn: TranscriptTurn | undefined,
+  turn: AgentTurn | undefined,
   { last = '', prompt }: { readonly last?: string | undefined; readonly prompt: string },
   isShown: (id: string) => boolean,
 ): TurnReply {

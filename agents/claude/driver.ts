@@ -1,0 +1,56 @@
+// Claude Code, as the driver that all of threadmux uses.
+
+import { guardForPrompt } from '../../core/untrusted-text.ts';
+import type { AgentDriver } from '../driver.ts';
+import { permissionOutput } from './answer.ts';
+import { BUILTIN_COMMANDS } from './commands/builtin.ts';
+import { LIST_OWN_COMMANDS, parseOwnCommands } from './commands/own-commands.ts';
+import { parsePrinted, READ_TRANSCRIPT_END } from './commands/printed.ts';
+import { readHookEvent } from './hook-event.ts';
+import { launchClaude } from './launch.ts';
+import { boxHolds, timesShown } from './screen/box-text.ts';
+import { DIALOG, readScreen } from './screen/screen.ts';
+import { boxWhileTyping, shownText } from './screen/shown-text.ts';
+import { readTurn, toolAnswered } from './transcript/transcript.ts';
+import { waitUntilSettled } from './transcript/transcript-file.ts';
+import { limitChoice, parseUsageLimit } from './usage-limit.ts';
+
+export const claude: AgentDriver = {
+  name: 'claude',
+  title: 'Claude',
+  programs: ['claude'],
+  variables: ['ANTHROPIC_*', 'CLAUDE_*'],
+  guarantees: {
+    ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'kept' },
+    // An interrupted turn is not reported: its transcript and the screen tell it.
+    ...{ everyEnd: false, resume: true, headless: true },
+  },
+  launch: launchClaude,
+  readEvent: readHookEvent,
+  screen: { read: readScreen, dialogLine: DIALOG, boxHolds, timesShown },
+  typing: {
+    refuse: () => undefined,
+    guard: guardForPrompt,
+    boxLines: boxWhileTyping,
+    shownText,
+    stash: { key: 'C-s', confirmed: '› stashed' },
+    onlyWhenIdle: false, // it has its own queue, and reports each text of it
+    interrupt: ['Escape'],
+  },
+  answer: permissionOutput,
+  turns: { read: readTurn, toolAnswered, settled: waitUntilSettled },
+  commands: {
+    builtin: BUILTIN_COMMANDS,
+    own: { script: LIST_OWN_COMMANDS, parse: parseOwnCommands },
+    printed: { script: READ_TRANSCRIPT_END, parse: parsePrinted },
+  },
+  modes: {
+    key: 'BTab',
+    names: {
+      ...{ normal: 'default', plan: 'plan', acceptEdits: 'acceptEdits', auto: 'auto', dontAsk: 'dontAsk' },
+      bypass: 'bypassPermissions',
+    },
+  },
+  resetOf: ({ code, details = '' }, at) => parseUsageLimit({ error: code, text: details }, at)?.resetsAt,
+  limitChoice,
+};

@@ -1,0 +1,32 @@
+// An agent as the configuration describes it: its command and the variables that its sessions get, with the defaults of its driver.
+
+import type { Config } from '../core/config.ts';
+import { COMMON_VARIABLES } from '../core/session-environment.ts';
+import type { AgentDriver } from './driver.ts';
+import { allDrivers, driverOf } from './list.ts';
+
+export interface ConfiguredAgent {
+  readonly driver: AgentDriver;
+  readonly command: readonly string[];
+  /** Names of variables, some with a "*" at the end. */
+  readonly environment: readonly string[];
+}
+
+type AgentsConfig = Pick<Config, 'agents'>;
+
+export function configuredAgent({ agents }: AgentsConfig, name: string): ConfiguredAgent {
+  const driver = driverOf(name);
+  const { command = [driver.name], environment = [...COMMON_VARIABLES, ...driver.variables] } =
+    agents[driver.name] ?? {};
+  return { driver, command, environment };
+}
+
+/** The agent that this command starts; undefined if it is another program. The expected one counts first. */
+export function agentOfCommand(
+  config: AgentsConfig,
+  [program]: readonly string[],
+  expected: string,
+): ConfiguredAgent | undefined {
+  const names = [expected, ...allDrivers().map(({ name }) => name)];
+  return names.map((name) => configuredAgent(config, name)).find(({ command }) => command[0] === program);
+}

@@ -1,0 +1,143 @@
+// The command line of an agent on a host, and the variables that it gets.
+
+import { agentOfCommand, type ConfiguredAgent, configuredAgent } from '../../agents/configured-agent.ts';
+import type { Launch, LaunchOptions } from '../../agents/driver.ts';
+import type { Config } from '../../core/config.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import type { SessionSettings } from '../../core/session-settings.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import { startOf } from '../../threads/remembered-session.ts';
+import type { RemoteHosts } from '../../threads/remote-hosts.ts';
+import type { HostList } from '../../tmux/host-list.ts';
+
+/** Where the program and its files are on this machine. */
+export interface ProgramPlace {
+  readonly node: string;
+  readonly dist: string;
+  /** The folder with `drop`, `ask` and the files of the drivers. */
+  readonly scripts: string;
+  readonly home: string;
+  /** The settings file with our hooks for Claude Code. */
+  readonly hookSettings: string | undefined;
+}
+
+/** A bridge in a test may have none. */
+export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: undefined };
+
+export interface LaunchTools {
+  readonly config: Config;
+  readonly hosts: HostList;
+  readonly remote: Pick<RemoteHosts, 'home' | 'settings'>;
+  readonly program: ProgramPlace;
+  /** The PATH that sessions on this machine get, if any. */
+  readonly path: string | undefined;
+}
+
+export interface AgentStart {
+  readonly host: string;
+  readonly directory: string;
+  readonly agent: ConfiguredAgent;
+  /** As the user gave it. */
+  readonly command: readonly string[] | undefined;
+  readonly settings: SessionSettings;
+  readonly resume: LaunchOptions['resume'];
+}
+
+/** Undefined if the agent is not installed there. */
+export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<Launch | undefined> {
+  const { host, directory, agent, settings, resume } = start;
+  const { hosts, remote, program, path } = tools;
+  // A conversation is continued by its agent, whatever was started before.
+  const isOwn = start.command?.[0] === agent.command[0];
+  const command = (isOwn && start.command) || agent.command;
+  const isLocal = hosts.isLocal(host);
+  // Our own PATH counts only here, where the session gets it.
+  const isThere = await isInstalled({ host, program: command[0] ?? '', path: isLocal ? (path ?? '') : '' }, hosts);
+  if (!isThere) return undefined;
+  const common = { command, settings, directory, resume };
+  if (isLocal) {
+    const { node, dist, scripts, home, hookSettings } = program;
+    return agent.driver.launch({ ...common, scripts, home, hookSettings, local: { node, dist } });
+  }
+  const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
+  return agent.driver.launch({ ...common, scripts: `${home}/bin`, home, hookSettings });
+}
+
+/** On another host, the variables of a launch are on the command line. */
+export function commandLine({ argv, environment }: Launch, isLocal: boolean): readonly string[] {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  return isLocal || variables.length === 0 ? argv : ['env', ...variables, ...argv];
+}
+
+/** What was asked for, what ran there before, what its project says, and what the configuration says, in this order. */
+export function agentToStart(
+  asked: string | undefined,
+  before: ThreadRecord | undefined,
+  inForce: SessionSettings,
+  config: Config,
+): ConfiguredAgent {
+  const ran = before && (startOf(before).agent ?? (before.shell === 'no' ? before.agent : undefined));
+  return configuredAgent(config, asked ?? ran ?? inForce.agent ?? config.agent);
+}
+
+interface StartedCommand {
+  /** Undefined for the configured agent. */
+  readonly command: readonly string[] | undefined;
+}
+
+interface ContinuedConversation {
+  readonly conversation?: string | undefined;
+  /** Without `conversation`: the newest one in the directory. */
+  readonly continues?: boolean;
+}
+
+/** Undefined if the command is another program than an agent. To continue a conversation, it must be that of its agent. */
+export function agentStarted(
+  { command, conversation }: StartedCommand & ContinuedConversation,
+  expected: ConfiguredAgent,
+  config: Config,
+): ConfiguredAgent | undefined {
+  if (command === undefined || conversation !== undefined) return expected;
+  return agentOfCommand(config, command, expected.driver.name);
+}
+
+export function resumeOf({ conversation, continues }: ContinuedConversation): LaunchOptions['resume'] {
+  return conversation === undefined ? (continues ? 'newest' : undefined) : { session: conversation };
+}
+
+export function agentMissing(
+  { name, host }: { readonly name: string; readonly host: string },
+  { driver, command }: ConfiguredAgent,
+  { hosts }: Pick<LaunchTools, 'hosts'>,
+): ThreadmuxError {
+  const program = untrustedCode(command[0] ?? driver.name);
+  const where = hosts.isLocal(host)
+    ? 'the terminal that starts threadmux or in your login shell'
+    : 'your login shell there';
+  return new ThreadmuxError('not_found', `${program} was not found on ${untrustedCode(host)}, so nothing was started`, {
+    hint: `Install it, in the PATH of ${where}, or give its command in "agents". \`!new ${name} -- bash\` starts a shell instead.`,
+  });
+}
+
+const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes && exit
+[ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 && echo yes || echo no`;
+
+/** When a program was last found, by host and PATH: many sessions that start at once look for it once. */
+const found = new WeakMap<HostList, Map<string, number>>();
+const FOUND_MS = 5_000;
+
+export async function isInstalled(
+  { host, program, path }: { readonly host: string; readonly program: string; readonly path: string },
+  hosts: HostList,
+): Promise<boolean> {
+  const known = found.get(hosts) ?? new Map<string, number>();
+  found.set(hosts, known);
+  const key = JSON.stringify([host, program, path]);
+  if (Date.now() - (known.get(key) ?? 0) < FOUND_MS) return true;
+  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
+  const isThere = there.trim() === 'yes';
+  if (isThere) known.set(key, Date.now());
+  else known.delete(key);
+  return isThere;
+}

@@ -1,0 +1,70 @@
+// The turns of agents whose reports carry their texts and tools: what was reported of each turn so far. Only in memory: after a
+// restart the summary of a running turn lacks its first tools, and no text is missing, because each is posted when it is reported.
+
+import type { EventOf } from '../agents/event.ts';
+import { toolLabel } from '../agents/tool-label.ts';
+import type { AgentTurn, TurnText, TurnTool } from '../agents/turn.ts';
+
+export interface ReportedTurns {
+  begin(key: string, prompt: string): void;
+  said(key: string, text: TurnText): void;
+  tool(key: string, tool: EventOf<'tool'>, id: string): void;
+  of(key: string): AgentTurn;
+  /** Changes with each report. */
+  version(key: string): number;
+  drop(key: string): void;
+}
+
+interface Reported {
+  readonly prompts: readonly string[];
+  readonly texts: readonly TurnText[];
+  readonly tools: readonly TurnTool[];
+  readonly version: number;
+}
+
+const NOTHING: Reported = { prompts: [], texts: [], tools: [], version: 0 };
+/** The summary counts the others. */
+const MOST = 2_000;
+
+export function createReportedTurns(): ReportedTurns {
+  const turns = new Map<string, Reported>();
+  const get = (key: string) => turns.get(key) ?? NOTHING;
+
+  function change(key: string, to: Partial<Reported>): void {
+    const before = get(key);
+    turns.set(key, { ...before, ...to, version: before.version + 1 });
+  }
+
+  /** Its place among the texts and tools. */
+  const next = ({ texts, tools }: Reported) => texts.length + tools.length;
+
+  /** A text or another tool follows, so the tool before it has ended; how is not reported. */
+  const ended = (tools: readonly TurnTool[]) =>
+    tools.map((tool) => (tool.outcome === undefined ? { ...tool, outcome: 'ok' as const } : tool));
+
+  return {
+    begin: (key, prompt) => change(key, { prompts: [prompt], texts: [], tools: [] }),
+    said(key, text) {
+      const before = get(key);
+      if (before.texts.some(({ uuid }) => uuid === text.uuid) || next(before) >= MOST) return;
+      change(key, { texts: [...before.texts, { ...text, at: next(before) }], tools: ended(before.tools) });
+    },
+    tool(key, { name, input }, id) {
+      const before = get(key);
+      if (before.tools.some((tool) => tool.id === id) || next(before) >= MOST) return;
+      const label = toolLabel(name, input);
+      const tool = { id, name, label, input, at: next(before), failure: '', outcome: undefined };
+      change(key, { tools: [...ended(before.tools), tool] });
+    },
+    of(key) {
+      const { prompts, texts, tools } = get(key);
+      const messages = texts.map((text) => ({ id: text.uuid, texts: [text] }));
+      return {
+        ...{ promptId: undefined, prompts, messages, tools, state: 'running' },
+        ...{ failure: undefined, durationMs: undefined, whole: true },
+      };
+    },
+    version: (key) => get(key).version,
+    drop: (key) => void turns.delete(key),
+  };
+}
