@@ -52,8 +52,8 @@ export interface Threads {
   reopen(thread: string): Promise<void>;
   /** The gateway reported that a thread was archived or reopened. */
   heard(thread: string, archived: boolean): void;
-  /** All open threads of this server; the others were archived while we were not connected. */
-  heardActive(server: string, open: ReadonlySet<string>): void;
+  /** All open threads of these channels; the others were archived while we were not connected. */
+  heardActive(channels: readonly string[], open: ReadonlySet<string>): void;
 }
 
 interface ThreadsOptions {
@@ -189,8 +189,8 @@ export function openThreads(options: ThreadsOptions): Threads {
       if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
       if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
     },
-    heardActive(server, open) {
-      for (const { thread, archived } of registry.all().filter((one) => one.server === server))
+    heardActive(channels, open) {
+      for (const { thread, archived } of registry.all().filter((one) => channels.includes(one.channel)))
         if (open.has(thread) !== (archived === 'no')) this.heard(thread, !open.has(thread));
     },
   };

@@ -169,7 +169,7 @@ export async function beginSession(
       started: startedText({
         directory,
         command: wanted.command ?? [],
-        declared,
+        ...(isDeclared ? { declared, by: config.host } : {}),
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(hasSettings ? { settings } : {}),
       }),
