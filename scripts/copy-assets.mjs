@@ -7,7 +7,7 @@ import { FONT_LICENSES, FONTS } from '../dist/streams/picture/picture.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/assets.js';
 
 rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that was deleted must not be served
-for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline']) {
+for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline', 'agents/codex/codex-pane']) {
   cpSync(asset, `dist/${asset}`, { recursive: true });
 }
 // Agents load these from the folder of `drop` and `ask`, as on other hosts.

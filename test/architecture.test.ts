@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The only folders that may import a package. */
 const PACKAGE_HOME: Record<string, RegExp> = {
-  ws: /^(discord|workspace)\//,
+  ws: /^(discord|workspace|agents\/codex)\//,
   undici: /^discord\//,
   commander: /^bin\//,
   '@clack': /^bin\//,
