@@ -69,6 +69,8 @@ export interface LaunchOptions {
   /** threadmux's home on the session's host. */
   readonly home: string;
   readonly directory: string;
+  /** What its program prints for `--version`, if that is known. */
+  readonly version?: string;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */
   readonly local?: { readonly node: string; readonly dist: string };
   /** A file on the session's host with settings for Claude Code that add our hooks; undefined if there is none. */

@@ -7,9 +7,17 @@ import { FONT_LICENSES, FONTS } from '../dist/streams/picture/picture.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/assets.js';
 
 rmSync('dist/workspace/page', { recursive: true, force: true }); // a module that was deleted must not be served
-for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline']) {
+for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusline', 'agents/codex/codex-pane']) {
   cpSync(asset, `dist/${asset}`, { recursive: true });
 }
+// Agents load these from the folder of `drop` and `ask`, as on other hosts.
+const LOADED = [
+  ...['reporter.js', 'loose-fields.js'],
+  ...['opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
+  ...['pi/extension.js', 'pi/translate.js'],
+];
+for (const file of LOADED) cpSync(`dist/agents/${file}`, `dist/hooks/${file}`);
+for (const file of ['opencode/start', 'opencode/config.json']) cpSync(`agents/${file}`, `dist/hooks/${file}`);
 copyInto('dist/workspace/page/vendor', { ...VENDOR, ...LICENSES });
 copyInto('dist/streams/picture/fonts', { ...FONTS, ...FONT_LICENSES });
 chmodSync('dist/bin/threadmux.js', 0o755);
