@@ -18,6 +18,10 @@ export interface AgentDriver {
   /** The variables of our own environment that its sessions on this machine get, beside the common ones: its keys and settings. */
   readonly variables: readonly string[];
   readonly guarantees: AgentGuarantees;
+  /** Files of ours that the agent loads, below the folder of `drop` and `ask`, such as "opencode/plugin.js". */
+  readonly files?: readonly string[];
+  /** `launch` needs to know the version of the program. */
+  readonly asksVersion?: boolean;
   launch(options: LaunchOptions): Launch;
   /** The input of its hook or plugin. Undefined for an event that we do not use; throws if it cannot be read. */
   readEvent(json: unknown): AgentEvent | undefined;
@@ -89,7 +93,7 @@ export interface LaunchOptions {
   /** Whether its extension is installed; undefined if it has none, or nobody has looked. */
   readonly hasExtension?: boolean;
   /** What its program prints for `--version`, if that is known. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */
   readonly local?: { readonly node: string; readonly dist: string };
   /** A file on the session's host with settings for Claude Code that add our hooks; undefined if there is none. */

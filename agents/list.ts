@@ -25,6 +25,11 @@ export function allDrivers(): readonly AgentDriver[] {
   return [...drivers.values()];
 }
 
+/** The files that agents load from the folder of `drop` and `ask`. */
+export function driverFiles(): readonly string[] {
+  return [...new Set(allDrivers().flatMap(({ files = [] }) => files))];
+}
+
 /** For tests, which bring an agent of their own. */
 export function addDriver(driver: AgentDriver): void {
   drivers.set(driver.name, driver);

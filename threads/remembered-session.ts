@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { allDrivers } from '../agents/list.ts';
 import { AGENT_NAME } from '../core/agent-names.ts';
 import { parsedJson } from '../core/json.ts';
+import { withoutAgent } from '../core/project.ts';
 import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
 
@@ -13,18 +14,24 @@ export interface SessionStart {
   readonly command: readonly string[];
   /** The agent, if it is not Claude Code. */
   readonly agent?: string | undefined;
+  /** Why its agent guarantees less than usual. */
+  readonly weaker?: string | undefined;
   /** What was asked for it. */
   readonly settings?: SessionSettings | undefined;
   /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
   readonly declared?: 'new' | 'continued' | undefined;
+  /** The bridge that started it: another one may declare the same session. */
+  readonly by?: string | undefined;
 }
 
 const startSchema = z.object({
   directory: z.string(),
   command: z.array(z.string()),
   agent: z.string().regex(AGENT_NAME).optional().catch(undefined),
+  weaker: z.string().max(500).optional().catch(undefined),
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
+  by: z.string().optional(),
 });
 const LONGEST = 8_000;
 
@@ -50,14 +57,21 @@ export function likelyAgent({ started, command }: { readonly started?: string | 
   return parseStarted(started)?.agent ?? known?.name ?? 'claude';
 }
 
+/** What its thread had set, and what is asked for now. The model and the mode of another agent do not count. */
+export function settingsToStart(before: ThreadRecord | undefined, asked: SessionSettings = {}): SessionSettings {
+  const isSame = asked.agent === undefined || asked.agent === before?.agent;
+  return { ...(isSame ? before?.settings : withoutAgent(before?.settings)), ...asked };
+}
+
 /** Whether the bridge removes its pane when its program has exited. */
 export function isDeclaredStart(started: string | undefined): boolean {
   return parseStarted(started)?.declared !== undefined;
 }
 
-/** A conversation that is continued has had its prompt. */
-export function getsPrompt(started: string | undefined): boolean {
-  return parseStarted(started)?.declared === 'new';
+/** From the bridge that started it. A conversation that is continued has had its prompt. */
+export function getsPrompt(started: string | undefined, bridge: string): boolean {
+  const { declared, by } = parseStarted(started) ?? {};
+  return declared === 'new' && by === bridge;
 }
 
 /** Whether we know what to start: what somebody else ran in a plain shell is not known. */

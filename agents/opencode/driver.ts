@@ -3,6 +3,7 @@
 import type { PromptDecision } from '../../core/prompt.ts';
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { type AskedEvent, parseAgentEvent } from '../event.ts';
+import { NO_CONVERSATION } from './translate.ts';
 import { opencodeScreen, opencodeTyping } from './typing.ts';
 
 export const opencode: AgentDriver = {
@@ -14,6 +15,10 @@ export const opencode: AgentDriver = {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
   },
+  files: [
+    ...['reporter.js', 'loose-fields.js', 'opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
+    ...['opencode/start', 'opencode/config.json'],
+  ],
   launch,
   readEvent: parseAgentEvent,
   screen: opencodeScreen,
@@ -23,19 +28,27 @@ export const opencode: AgentDriver = {
 
 function launch({ command, settings, resume, scripts, home }: LaunchOptions): Launch {
   const folder = `${scripts}/opencode`;
-  const plugin = JSON.stringify({ plugin: [`${folder}/plugin.js`] });
-  const { model, permissionMode, args = [] } = settings;
+  const session = typeof resume === 'object' && resume.session !== NO_CONVERSATION ? resume.session : undefined;
+  const plugin = `${folder}/plugin.js`;
+  const config = { plugin: [session === undefined ? plugin : [plugin, { session }]] };
+  const { model, permissionMode = '', args = [] } = settings;
   return {
     argv: [
-      ...['sh', `${folder}/start`, plugin, `${folder}/config.json`, ...command],
+      ...['sh', `${folder}/start`, JSON.stringify(config), `${folder}/config.json`, ...command],
       ...(model === undefined ? [] : ['--model', model]),
-      ...(permissionMode === 'plan' ? ['--agent', 'plan'] : []),
-      ...(resume === undefined ? [] : resume === 'newest' ? ['--continue'] : ['--session', resume.session]),
+      ...(MODES[permissionMode] ?? []),
+      ...(resume === 'newest' ? ['--continue'] : session === undefined ? [] : ['--session', session]),
       ...args,
     ],
     environment: { THREADMUX_HOME: home },
   };
 }
+
+/** The others are a matter of OpenCode's own configuration. */
+const MODES: Readonly<Record<string, readonly string[]>> = {
+  plan: ['--agent', 'plan'],
+  bypassPermissions: ['--auto'],
+};
 
 /** What plugin.ts sends to OpenCode. */
 function answer(asked: AskedEvent, decision: PromptDecision): string {

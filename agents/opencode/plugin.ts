@@ -2,7 +2,7 @@
 // terminal stays live meanwhile. It never throws: that would end the user's turn.
 
 import { fileURLToPath } from 'node:url';
-import type { Fields } from '../loose-fields.ts';
+import { type Fields, textField } from '../loose-fields.ts';
 import { openReporter } from '../reporter.ts';
 import { type OpencodeStep, openTranslator } from './translate.ts';
 
@@ -15,14 +15,14 @@ interface PluginInput {
 const LOADED = Symbol.for('threadmux.opencode');
 
 // OpenCode takes every export of this file for a plugin.
-export const ThreadmuxPlugin = async ({ client, directory }: PluginInput) => {
+export const ThreadmuxPlugin = async ({ client, directory }: PluginInput, options: Fields = {}) => {
   const global = globalThis as { [LOADED]?: Set<string> };
   global[LOADED] ??= new Set();
   const loaded = global[LOADED];
   if (loaded.has(directory)) return {};
   loaded.add(directory);
 
-  const translator = openTranslator(directory);
+  const translator = openTranslator(directory, textField(options.session));
   const reporter = openReporter('opencode', fileURLToPath(new URL('..', import.meta.url)));
 
   const take = (steps: readonly OpencodeStep[]) => {

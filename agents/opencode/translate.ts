@@ -42,14 +42,17 @@ interface Turn {
   readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
 }
 
+/** OpenCode has no conversation before the first prompt. */
+export const NO_CONVERSATION = 'new';
 /** A conversation that never ends must not fill the memory of OpenCode. */
 const MOST_SESSIONS = 1_000;
 
-export function openTranslator(cwd: string): OpencodeTranslator {
+/** `resumed`: the conversation that OpenCode was started with; empty if it is not known. */
+export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
   const parents = new Map<string, string>();
   const turns = new Map<string, Turn>();
   const commands = new Map<string, string>();
-  let last = '';
+  let last = resumed || NO_CONVERSATION;
 
   const base = (session: string) => {
     const parent = parents.get(session);

@@ -1,6 +1,7 @@
 // How OpenCode is typed into, and how we see that a text arrived. A pasted text is never a shell command, and a leading blank, which
 // threadmux adds, keeps "/" from being one; but three words end the program.
 
+import { guardForPrompt } from '../../core/untrusted-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import type { AgentScreen } from '../screen.ts';
 import { readOpencodeScreen } from './screen.ts';
@@ -14,6 +15,7 @@ const LIST = '   esc( |/enter|$)';
 export const opencodeTyping: TypingRules = {
   refuse: (text) =>
     ENDS_IT.has(text.trim()) ? 'OpenCode would exit. Use `!kill` to end the session, or write more words.' : undefined,
+  guard: guardForPrompt,
   boxLines: () => [BOX],
   // Every line of the box looks like a line of the conversation.
   shownText: () => undefined,

@@ -3,7 +3,7 @@
 import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
-import { untrustedCode } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import { stateWords } from '../../threads/known-states.ts';
 import { promptState, type SessionState, type TimedState } from '../../threads/session-state.ts';
@@ -11,7 +11,7 @@ import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { isInstalled } from './launch-agent.ts';
+import { findProgram } from './launch-agent.ts';
 import { sessionOf, sessionStatus } from './session-status.ts';
 import { sessionAge } from './sessions.ts';
 
@@ -43,7 +43,7 @@ export const agentCommand: Command = {
     const agent = configuredAgent(tools.config, 'claude');
     const program = agent.command[0] ?? agent.driver.name;
     const path = tools.environmentOf(agent).PATH ?? '';
-    if (!(await isInstalled({ host: tools.config.host, program, path }, tools.hosts)))
+    if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
       throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
         hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
       });
@@ -85,14 +85,11 @@ export const statusCommand: Command = {
         'No terminals or headless agents are running. Start one with `!terminal` or `!agent`; `!sessions` lists the sessions.',
       );
     const live = all.filter((stream) => stream.record().ended === undefined).length;
-    return replyWith(
-      [
-        ...all.map((stream) => line(stream, states)),
-        `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
-      ]
-        .join('\n')
-        .slice(0, 1_990),
-    );
+    const lines = [
+      ...all.map((stream) => line(stream, states)),
+      `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
+    ];
+    return replyWith(cutMessage(lines.join('\n'), 1_990));
   },
 };
 
