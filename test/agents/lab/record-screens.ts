@@ -8,9 +8,11 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { AgentDriver } from '../../../agents/driver.ts';
 import { opencode } from '../../../agents/opencode/driver.ts';
+import { pi } from '../../../agents/pi/driver.ts';
 import { type AgentPane, startAgentPane } from './agent-pane.ts';
 import { agentPackage, type LabAgentName } from './packages.ts';
 import { recordOpencode } from './record-opencode.ts';
+import { recordPi } from './record-pi.ts';
 
 const SIZES = process.env.AGENT_LAB_SIZES?.split(',') ?? ['80x24', '120x40', '200x50'];
 /** A list may show where our plugin is. */
@@ -20,6 +22,7 @@ const FIXTURES = join(import.meta.dirname, '../../fixtures/screens');
 
 const RECORDERS: Partial<Record<LabAgentName, readonly [AgentDriver, (recorder: Recorder) => Promise<void>]>> = {
   opencode: [opencode, recordOpencode],
+  pi: [pi, recordPi],
 };
 
 export interface Recorder {
