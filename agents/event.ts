@@ -33,6 +33,8 @@ const question = z.object({
     )
     .max(200)
     .default([]),
+  /** An answer in other words is not accepted. */
+  onlyOptions: z.boolean().optional(),
 });
 
 const events = {

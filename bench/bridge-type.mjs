@@ -59,7 +59,7 @@ await measure(async ({ folder }) => {
   try {
     const bare = bareSsh(folder);
     const times = { message: [], bare: [] };
-    let execs = 0;
+    const execs = [];
     for (let n = 0; n < WARM_UP + MESSAGES; n++) {
       const [before, submitted] = [server.execs, nextPrompt(record.cwd)];
       const began = performance.now();
@@ -69,7 +69,7 @@ await measure(async ({ folder }) => {
       await untilMarked(rest, thread.id, id); // without hooks the bridge confirms it with one more look
       if (n >= WARM_UP) {
         times.message.push(took);
-        execs += until;
+        execs.push(until);
       }
       const bareTook = await bare();
       if (n >= WARM_UP) times.bare.push(bareTook);
@@ -80,9 +80,10 @@ await measure(async ({ folder }) => {
       ['bare `ssh host true`', median(times.bare).toFixed(1), spread(times.bare), '1.0 x'],
       ['written → Enter', median(times.message).toFixed(1), spread(times.message), `${ratio.toFixed(1)} x`],
     ]);
-    const each = execs / MESSAGES;
+    // On a busy machine a message takes so long that the state of the session is looked at meanwhile.
+    const each = median(execs);
     conclude(
-      `a message costs ${each} execs over ${server.connections - 1} connection, and at most 6 bare ones in time`,
+      `a message costs ${each} execs (at most ${Math.max(...execs)}) over ${server.connections - 1} connection, and at most 6 bare ones in time`,
       each === 2 && server.connections === 2 && ratio <= 6,
     );
   } finally {

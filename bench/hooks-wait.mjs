@@ -43,6 +43,8 @@ await measure(async ({ folder }) => {
   mkdirSync(`${busy}/outbox/4242.7`, { recursive: true });
   const host = homeWith(`${folder}/host`, 'node', ''); // on another host there is a bell, and the letter brings the transcript's end
   execFileSync('mkfifo', [`${host}/bell`]);
+  mkdirSync(`${host}/status`);
+  writeFileSync(`${host}/status/${input.session_id}.json`, JSON.stringify({ ...status, ...limits }));
   const transcript = `${folder}/transcript.jsonl`;
   writeFileSync(transcript, `${JSON.stringify({ text: 'a line of a transcript '.repeat(20) })}\n`.repeat(700));
   const contenders = [
@@ -95,15 +97,21 @@ await measure(async ({ folder }) => {
   await waitFor(() => readdirSync(`${busy}/status`).join() === `${status.session_id}.json`);
 
   const bare = median(contenders[0].ms);
+  const ratio = (ms, of) => `${(of(ms) / of(contenders[0].ms)).toFixed(2)} x`;
   printTable(`What Claude Code waits for, median of ${ROUNDS}, interleaved`, [
-    ['', 'ms', 'of sh -c true'],
-    ...contenders.map(({ name, ms }) => [name, median(ms).toFixed(2), `${(median(ms) / bare).toFixed(2)} x`]),
+    // Other work on the machine hits a script that starts several programs more often: the fastest runs show the script alone.
+    ['', 'ms', 'of sh -c true', 'fastest tenth'],
+    ...contenders.map(({ name, ms }) => [name, median(ms).toFixed(2), ratio(ms, median), ratio(ms, fastestTenth)]),
   ]);
   conclude(
     `Claude Code waits for our scripts no longer than ${LIMIT} times as long as for a bare shell`,
     contenders.every(({ ms, isOther }) => isOther || median(ms) <= LIMIT * bare),
   );
 });
+
+function fastestTenth(numbers) {
+  return median(numbers.toSorted((a, b) => a - b).slice(0, Math.ceil(numbers.length / 10)));
+}
 
 function homeWith(home, name, text) {
   mkdirSync(`${home}/state`, { recursive: true });

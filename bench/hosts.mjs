@@ -1,5 +1,5 @@
-// The cost of another host: time until its reply is visible, compared with a local reply plus one round trip; execs per
-// message; and an idle host.
+// The cost of another host: an idle one; time until its reply is visible, compared with a local reply plus one round trip; and
+// execs per message.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -26,13 +26,17 @@ const ROUNDS = 25;
 const WARM_UP = 5;
 const LIMIT = 1.5;
 const MESSAGES = 10;
-const IDLE_SECONDS = 20;
+const IDLE_SECONDS = 60;
+/** Three heartbeats, each with a look at the panes, and one more of both if the minute begins just before one. */
+const WAKE_UPS = 8;
 const HERE = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
 const run = promisify(execFile);
 
 await measure(async ({ folder, start }) => {
-  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder] });
+  const naps = join(folder, 'naps');
+  const PATH = `${countedSleep(folder, naps)}:${process.env.PATH}`;
+  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder], env: { PATH } });
   const { config: sshConfig, home: farHome } = await ssh.next();
   const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
   const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
@@ -79,6 +83,19 @@ await measure(async ({ folder, start }) => {
   };
   const bare = await bareSsh(folder, sshConfig);
   try {
+    // First, because the sessions of all hosts are listed every three minutes. Nothing has changed on the host for a minute.
+    await sleep(80_000);
+    const before = await ssh.ask('counts');
+    const slept = linesOf(naps);
+    await sleep(IDLE_SECONDS * 1_000);
+    const after = await ssh.ask('counts');
+    const printed = after.printed - before.printed;
+    const wakeUps = linesOf(naps) - slept;
+    conclude(
+      `an idle host for ${IDLE_SECONDS} seconds: ${after.execs - before.execs} execs, ${printed} bytes (a heartbeat has 5), ${wakeUps} wake-ups there`,
+      after.execs === before.execs && printed <= 20 && printed % 5 === 0 && wakeUps <= WAKE_UPS,
+    );
+
     const times = { here: [], bare: [], there: [] };
     const asked = (await ssh.ask('counts')).execs;
     for (let n = 0; n < WARM_UP + ROUNDS; n++)
@@ -103,16 +120,6 @@ await measure(async ({ folder, start }) => {
 
     const execs = await typing({ far, folder, drop, ours, shared, ssh, workspace });
     conclude(`a message into a pane there costs ${execs} execs`, execs === 2);
-
-    await sleep(3_000); // everything in progress has ended
-    const before = await ssh.ask('counts');
-    await sleep(IDLE_SECONDS * 1_000);
-    const after = await ssh.ask('counts');
-    const printed = after.printed - before.printed;
-    conclude(
-      `an idle host for ${IDLE_SECONDS} seconds: ${after.execs - before.execs} execs, ${printed} bytes (a heartbeat has 5)`,
-      after.execs === before.execs && printed <= 10 && printed % 5 === 0,
-    );
   } finally {
     stopping.abort();
     await courier;
@@ -147,11 +154,11 @@ function replier({ name, pane, drop, home, folder, visible }) {
   return async (n) => {
     const text = `reply ${name} ${n}.`;
     const said = `${text} ${'Some words of an ordinary answer. '.repeat(20)}`;
-    appendFileSync(transcript, turnLines(n, said));
+    appendFileSync(transcript, turnLines(`${name}-${n}`, said));
     const arrived = visible(text);
     const began = performance.now();
     const child = spawn(drop, { env, stdio: ['pipe', 'ignore', 'ignore'] });
-    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${n}` };
+    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${name}-${n}` };
     child.stdin.end(JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }));
     await arrived;
     const took = performance.now() - began;
@@ -161,18 +168,18 @@ function replier({ name, pane, drop, home, folder, visible }) {
 }
 
 /** The turn as Claude Code has written it when it calls the hook. */
-function turnLines(n, text) {
+function turnLines(id, text) {
   const prompt = {
     type: 'user',
-    uuid: `u${n}`,
-    promptId: `prompt-${n}`,
+    uuid: `u-${id}`,
+    promptId: `prompt-${id}`,
     origin: { kind: 'human' },
   };
   const content = [{ type: 'text', text }];
-  const said = { id: `msg_${n}`, role: 'assistant', content, stop_reason: 'end_turn' };
+  const said = { id: `msg_${id}`, role: 'assistant', content, stop_reason: 'end_turn' };
   return [
     { ...prompt, message: { role: 'user', content: 'go on' } },
-    { type: 'assistant', uuid: `a${n}`, message: said },
+    { type: 'assistant', uuid: `a-${id}`, message: said },
   ]
     .map((line) => `${JSON.stringify({ isSidechain: false, sessionId: 's', ...line })}\n`)
     .join('');
@@ -194,7 +201,7 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
   const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;
   let execs = 0;
   for (let n = 0; n < MESSAGES; n++) {
-    await sleep(1_500); // the previous reply is posted
+    await sleep(4_000); // the previous reply is posted, and the pane was looked at
     const before = (await ssh.ask('counts')).execs;
     const length = readFileSync(record).length;
     const body = JSON.stringify({ content: `message ${n}` });
@@ -207,6 +214,19 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
     execs += times.slice(before).filter((at) => at < enterAt).length;
   }
   return execs / MESSAGES;
+}
+
+/** A folder with a `sleep` that notes each call: everything on the host that waits uses it. */
+function countedSleep(folder, file) {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(file, '');
+  writeFileSync(join(bin, 'sleep'), `#!/bin/sh\necho >> '${file}'\nexec /bin/sleep "$@"\n`, { mode: 0o755 });
+  return bin;
+}
+
+function linesOf(file) {
+  return readFileSync(file, 'utf8').split('\n').length - 1;
 }
 
 async function bareSsh(folder, sshConfig) {

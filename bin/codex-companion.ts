@@ -4,7 +4,7 @@
 
 import { startCompanion } from '../agents/codex/companion/companion.ts';
 import { connectToServer } from '../agents/codex/companion/connection.ts';
-import { createLetters } from '../agents/codex/companion/letters.ts';
+import { openReporter } from '../agents/reporter.ts';
 
 const LOOK_MS = 1_000;
 
@@ -16,9 +16,9 @@ async function main([scripts = '', home = '', socket = '', pid = '']: readonly s
   const look = setInterval(() => {
     if (!isAlive(Number(pid))) over.abort();
   }, LOOK_MS);
-  const env = { ...process.env, THREADMUX_HOME: home };
+  process.env.THREADMUX_HOME = home; // for the scripts
   const server = await connectToServer(socket, over.signal);
-  const companion = startCompanion(server, createLetters({ scripts, agent: 'codex', env }), startedAt);
+  const companion = startCompanion(server, openReporter('codex', scripts), startedAt);
   const isCodexOver = new Promise<true>((resolve) => over.signal.addEventListener('abort', () => resolve(true)));
   const isEnd = over.signal.aborted || (await Promise.race([isCodexOver, server.closed.then(() => false)]));
   clearInterval(look);

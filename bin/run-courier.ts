@@ -15,7 +15,8 @@ import { type CourierContexts, openCourierContexts } from '../hooks/courier-cont
 import { takeCourierLock } from '../hooks/courier-lock.ts';
 import { runCourier } from '../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../hooks/host-letters.ts';
-import { carryOutOrder, parseLetter } from '../hooks/letter.ts';
+import { parseLetter } from '../hooks/letter.ts';
+import { obeyOrder } from '../hooks/obey-order.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-letter.ts';
 import { type Collector, keepCollecting } from '../hosts/collect-letters.ts';
@@ -51,7 +52,7 @@ export async function runCourierHere(shared: Shared, work: RunningCourier): Prom
 }
 
 function take(
-  { home, log, prompts, sessionsChanged, threads }: Shared,
+  { home, log, prompts, sessionsChanged }: Shared,
   contexts: CourierContexts,
   host: string,
   { lingerMs, signal, beatMs }: RunningCourier,
@@ -62,7 +63,7 @@ function take(
     ...{ home, log, lingerMs, signal },
     ...(beatMs === undefined ? {} : { beatMs }),
     // Only this machine may give orders; another host may only report on its own panes.
-    ...(outbox === undefined ? { obey: (order) => carryOutOrder(order, home, threads) } : { outbox }),
+    ...(outbox === undefined ? { obey: (order) => obeyOrder(order, context) } : { outbox }),
     onEvent: sessionsChanged.tell,
     arrived: (letter) => letterArrived(letter, context),
     deliver: (letter, risky) => postLetter(letter, context, risky),

@@ -7,6 +7,7 @@ import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
 import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
+import { openGateways } from './open-gateways.ts';
 import type { Panels } from './panel/panels.ts';
 import { type BridgeOptions, startServer } from './start-server.ts';
 import { startWorktreeEnds } from './worktree-ends.ts';
@@ -15,11 +16,11 @@ import { startWorktreeEnds } from './worktree-ends.ts';
 const STATES_MS = 100;
 
 export interface Bridge {
-  /** One per server. */
+  /** One per bot token. */
   readonly gateways: readonly Gateway[];
   readonly states: SessionStates;
-  /** The sessions, for the page of the local workspace. */
-  readonly onRows: Panels['onRows'];
+  /** All sessions, for the page of the local workspace. */
+  readonly onView: Panels['onView'];
   close(): Promise<void>;
 }
 
@@ -31,12 +32,12 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   const sides = await Promise.all(options.servers.map((server) => startServer(server, parts, options)));
   shared.prompts.takeUp();
   for (const side of sides) await side.takeUp();
-  const gateways = sides.map((side) => side.connect());
+  const { gateways, close: disconnect } = openGateways(sides, { ...shared, onFatal: options.onFatal });
   const worktreeEnds = startWorktreeEnds(shared);
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
-    ...{ gateways, states, onRows: (listener) => sides.forEach(({ panels }) => void panels.onRows(listener)) },
+    ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
     async close() {
       states.close();
       file.flush();
@@ -44,6 +45,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
       shared.live?.close();
       worktreeEnds.close();
       await Promise.all(sides.map((side) => side.close()));
+      disconnect();
     },
   };
 }

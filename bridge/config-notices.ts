@@ -1,7 +1,7 @@
 // Says in the channel what a change of config.json does, or what is wrong with it.
 
 import { changeText } from '../core/config-change.ts';
-import { untrustedText } from '../core/untrusted-text.ts';
+import { cutMessage, untrustedText } from '../core/untrusted-text.ts';
 import type { ConfigReport } from '../home/live-config.ts';
 import { postNotice } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
@@ -14,7 +14,7 @@ export function tellConfigChanges({ live, connections, log, sessionsChanged }: N
     const [first] = connections.all();
     if (first === undefined) return;
     const { rest, server } = first;
-    const said = { content: reportText(about).slice(0, 1_900), silent: true };
+    const said = { content: cutMessage(reportText(about), 1_900), silent: true };
     postNotice(rest, server.channel, ['config', Date.now()], said).catch((error: Error) =>
       log.info('saying that the configuration has changed', { because: error.message }),
     );

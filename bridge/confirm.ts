@@ -128,7 +128,10 @@ async function pressOnceMore(message: TypedState, options: ConfirmOptions): Prom
   const { screen, typing } = seen.driver;
   const shows = typing.boxLines(seen.screen.text, '', { width: 80, height: 24 });
   const guard = { pane: record, command: record.command, dialog: screen.dialogLine, shows };
-  await pressEnter(tmux, guard, message.deliveryId);
+  await pressEnter(tmux, guard, message.deliveryId).catch((error: unknown) => {
+    // The next look presses it again; tmux knows whether it was pressed.
+    if (options.signal.aborted || !isThreadmuxError(error)) throw error;
+  });
 }
 
 type Seen =

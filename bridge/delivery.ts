@@ -8,13 +8,13 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { ThreadRecord } from '../threads/registry.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
+import { refusalReason } from './route.ts';
 import { createSharedLook } from './seen-screen.ts';
-import { tellUnheard } from './tell-unheard.ts';
+import { isHeard, tellUnheard } from './tell-unheard.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
@@ -115,6 +115,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const began = Date.now();
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0, isStarted = false; ; ) {
+      const stranger = refusalReason({ userId: message.authorId, isBot: false, isWebhook: false }, server);
+      if (stranger !== undefined && !receipts.isStanding(thread.id, deliveryId)) return NO_LONGER_LISTED;
       const seen = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
@@ -129,9 +131,10 @@ export function createDeliver(options: JourneyOptions): Deliver {
       });
       const starts = seen.kind === 'failed' && seen.isAbsent && !isStarted ? options.starts.of(thread) : undefined;
       if (starts !== undefined) await outcomes.waiting(message, `${starts.about} is being started.`, undefined);
-      const turn = starts === undefined ? seen : await starts.begin();
-      if (turn === 'started') {
+      const turn = starts === undefined ? seen : await starts.begin(deliveryId);
+      if (turn.kind === 'started') {
         isStarted = true;
+        if (turn.first !== undefined) await attempt(turn.first, thread);
         continue;
       }
       if (turn.kind !== 'wait') return turn;
@@ -232,10 +235,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
   };
 }
 
-/** Whether the agent reports what was submitted. */
-function isHeard(record: ThreadRecord | undefined): boolean {
-  return record?.claudeSession !== '' && driverOf(record?.agent ?? '').guarantees.receipt === 'hook';
-}
+/** The configuration has changed while the message waited. */
+const NO_LONGER_LISTED: AttemptOutcome = {
+  kind: 'failed',
+  because: 'Its author is no longer on the list of people who may write here.',
+  screen: undefined,
+};
 
 /** After a day, nobody expects the message to be typed. */
 function isTooOld(deliveryId: string): boolean {

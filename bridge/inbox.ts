@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { isNewer, newest, snowflakeAt } from '../core/snowflake.ts';
+import { isNewer, newest, snowflakeAt, snowflakeTime } from '../core/snowflake.ts';
 import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../home/atomic-write.ts';
 
 const shownPromptSchema = z.object({
@@ -143,11 +143,16 @@ export interface Cursors {
   advance(channelId: string, messageId: string): void;
   forget(channelId: string): void;
   channels(): readonly string[];
+  /** Forgets channels in which nothing was written for a long time: all that is older counts as read everywhere. */
+  sweep(now?: number): void;
 }
+
+/** A message is typed within a day or never. */
+const CURSORS_KEPT_MS = 30 * 86_400_000;
 
 export function openCursors(path: string, now = Date.now()): Cursors {
   const stored = readJson(path, schema);
-  const since = stored?.since ?? snowflakeAt(now);
+  let since = stored?.since ?? snowflakeAt(now);
   const read = new Map(Object.entries(stored?.read ?? {}));
   if (stored === undefined) writeJson(path, { since, read: {} });
   const get = (channelId: string) => read.get(channelId) ?? newest(since, channelId);
@@ -165,5 +170,12 @@ export function openCursors(path: string, now = Date.now()): Cursors {
       if (read.delete(channelId)) writeBestEffort(path, { since, read: Object.fromEntries(read) });
     },
     channels: () => [...read.keys()],
+    sweep(now = Date.now()) {
+      const old = [...read].filter(([, last]) => now - snowflakeTime(last) > CURSORS_KEPT_MS);
+      if (old.length === 0) return;
+      since = newest(since, ...old.map(([, last]) => last));
+      for (const [channelId] of old) read.delete(channelId);
+      writeBestEffort(path, { since, read: Object.fromEntries(read) });
+    },
   };
 }

@@ -46,8 +46,8 @@ interface ListenOptions {
   readonly onThread?: (thread: ThreadRef, isLive: boolean) => void;
   /** Threads that users create by hand. */
   readonly adoption?: Pick<ThreadAdoption, 'heard' | 'heardAll' | 'readFirst'>;
-  /** All threads of the server that are open. */
-  readonly onActive?: (ids: ReadonlySet<string>) => void;
+  /** All threads of the guild that are open. */
+  readonly onActive?: (ids: ReadonlySet<string>, guild: string) => void;
   readonly onThreadGone?: (id: string) => void;
 }
 
@@ -114,10 +114,11 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
     const unread = options.adoption?.heardAll(guild.threads) ?? [];
     for (const thread of guild.threads) threads.hear({ ...thread, guild_id: guild.id });
     for (const id of unread) void readFirst(id); // before its messages: they wait in the same queue
-    options.onActive?.(new Set(guild.threads.map(({ id }) => id)));
+    options.onActive?.(new Set(guild.threads.map(({ id }) => id)), guild.id);
     for (const { id, last_message_id } of [...guild.threads, ...guild.channels])
       if (last_message_id) last.set(id, last_message_id);
     const ours = [...channels.filter((id) => last.has(id)), ...threads.all().map(({ id }) => id)];
+    cursors.sweep(); // each of the others is read now
     // Known threads that are not active may have been archived since.
     const away = cursors.channels().filter((id) => !last.has(id) && !ours.includes(id));
     const behind = ours.filter((id) => isNewer(last.get(id) ?? '0', cursors.get(id)));

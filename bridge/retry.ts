@@ -1,5 +1,5 @@
 // Types a failed message again, by its Retry button or by !retry. Only messages that are marked as failed, so that two
-// taps do not type it twice.
+// taps do not type it twice, and only those of users and those that the bot posted for one.
 
 import * as z from 'zod';
 import type { ServerConfig } from '../core/config.ts';
@@ -11,7 +11,8 @@ import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
-import { route } from './route.ts';
+import type { OwnMessages } from './own-messages.ts';
+import { refusalReason, route } from './route.ts';
 import { REACTIONS, type StatusReactions } from './status-reactions.ts';
 
 export type Retry = (
@@ -24,38 +25,42 @@ interface RetryOptions {
   readonly rest: Rest;
   readonly server: ServerConfig;
   readonly inbox: Inbox;
+  readonly own: Pick<OwnMessages, 'find'>;
   readonly marks: StatusReactions;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 }
 
 const markedSchema = messageSchema.extend({
   reactions: z.array(z.object({ me: z.boolean(), emoji: z.object({ name: z.string().nullish() }) })).default([]),
-  /** Of a reply to a slash command: who gave it. */
-  interaction_metadata: z.object({ user: z.object({ id: z.string(), username: z.string().default('') }) }).nullish(),
 });
 type Marked = z.output<typeof markedSchema>;
 
 const LOOKED_THROUGH = 100;
 
-export function createRetry({ rest, server, inbox, marks, send }: RetryOptions): Retry {
+export function createRetry({ rest, server, inbox, own, marks, send }: RetryOptions): Retry {
   /** One at a time per thread: each sees what the one before has changed. */
   const inTurn = createKeyedQueue();
   /** Until their ⚠️ is replaced. */
   const again = new Set<string>();
 
+  function isTyped(message: Marked): boolean {
+    const known = own.find(message.id);
+    if (known === undefined) return route(incomingOf(message), 'thread', server).kind === 'forward';
+    return refusalReason({ userId: known.authorId, isBot: false, isWebhook: false }, server) === undefined;
+  }
+
   async function find(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {
     const before = new Set(again);
-    const isOpen = (message: Marked) =>
-      isFailed(message) && !before.has(message.id) && route(incomingOf(message), 'thread', server).kind === 'forward';
+    const isOpen = (message: Marked) => isFailed(message) && !before.has(message.id) && isTyped(message);
     const path = `/channels/${thread.id}/messages`;
     if (messageId === '') {
       const raw = await rest.call('GET', `${path}?limit=${LOOKED_THROUGH}`);
-      return markedSchema.array().parse(raw).map(asWritten).find(isOpen); // newest first
+      return markedSchema.array().parse(raw).find(isOpen); // newest first
     }
     if (!isDiscordId(messageId)) throw new ThreadmuxError('bad_usage', 'This is not a message id.');
     // The message that a user created the thread from stays in the channel.
-    const own = messageId === thread.id ? `/channels/${thread.parentId}/messages` : path;
-    const message = asWritten(markedSchema.parse(await rest.call('GET', `${own}/${messageId}`)));
+    const place = messageId === thread.id ? `/channels/${thread.parentId}/messages` : path;
+    const message = markedSchema.parse(await rest.call('GET', `${place}/${messageId}`));
     return isOpen(message) ? message : undefined;
   }
 
@@ -70,6 +75,7 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
       const isFirst = message.id === thread.id;
       const accepted: AcceptedMessage = {
         ...acceptedOf({ ...message, channel_id: isFirst ? thread.parentId : thread.id }),
+        ...own.find(message.id),
         ...(isFirst ? { into: thread.id } : {}),
         deliveryId: orderId,
         notice: '', // that of the failed attempt, which is used again
@@ -88,10 +94,4 @@ export function createRetry({ rest, server, inbox, marks, send }: RetryOptions):
 
 function isFailed({ reactions }: Marked): boolean {
   return reactions.some(({ me, emoji }) => me && emoji.name === REACTIONS.failed);
-}
-
-/** The bot posts the text of `/claude` as its reply, which counts as a message of the user. */
-function asWritten({ interaction_metadata: given, ...message }: Marked): Marked {
-  if (given == null || !message.content.startsWith('/')) return message;
-  return { ...message, type: 0, webhook_id: undefined, author: { ...given.user, bot: false } };
 }

@@ -41,6 +41,8 @@ export interface ScheduledParts {
   readonly threads: Pick<Threads, 'registry' | 'archive'>;
   readonly say: Notices;
   readonly inbox: Pick<Inbox, 'put' | 'isOpen'>;
+  /** Whether a session that has ended starts again by itself. */
+  readonly isExpected: (record: ThreadRecord) => boolean;
   /** Types a message that is in the inbox. */
   readonly send: (message: AcceptedMessage) => void;
   readonly log: Log;
@@ -50,6 +52,7 @@ const MOST_PER_THREAD = 20;
 const MOST = 200;
 const LONGEST_PAUSE_MS = 20_000;
 const AGAIN_MS = 10_000;
+const SOON_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 export function createScheduled(parts: ScheduledParts): Scheduled {
@@ -96,9 +99,9 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
     if (one.limit !== undefined && one.posted === undefined && !isOfLimit) return store.remove(one.id);
     // A message in a channel that talks to a session starts it; "continue" does not.
     const isOver = record.closed && !(record.inChannel && one.limit === undefined);
-    switch (decideDue({ due: one.due, now: Date.now(), isOver })) {
+    switch (decideDue({ due: one.due, now: Date.now(), isOver, isExpected: isOver && parts.isExpected(record) })) {
       case 'wait':
-        return;
+        return void notBefore.set(one.id, Date.now() + SOON_MS);
       case 'ended':
         return ended(one, record);
       case 'missed':

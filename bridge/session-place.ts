@@ -5,7 +5,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { Project } from '../core/project.ts';
 import type { SessionName } from '../core/session-name.ts';
 import type { SessionSettings } from '../core/session-settings.ts';
-import { untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
+import { cutMessage, untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
 import { editMessage } from '../discord/messages.ts';
 import { WORKTREE_SETUP } from '../hosts/worktree-scripts.ts';
 import { screenBlock } from '../threads/notices.ts';
@@ -92,7 +92,8 @@ async function runSetup(
   const told = (error: Error) => tools.log.info('the set-up of a worktree', { because: error.message });
   const head = `🌿 ${untrustedCode(setup, 200)} in the new worktree`;
   let output = '';
-  const show = (end: string) => `${head}${end}\n${output.trim() === '' ? '' : screenBlock(shown(output))}`;
+  const show = (end: string) =>
+    cutMessage(`${head}${end}\n${output.trim() === '' ? '' : screenBlock(shown(output))}`, 2_000);
   const message = await tools
     .say(thread, ['set-up', worktree.path, Date.now()], { content: show(' …'), silent: true })
     .catch(told);

@@ -11,8 +11,8 @@ import { titleOf } from '../threads/session-pane.ts';
 import { configuredNames, isNeverStarted, newName } from './adopted-name.ts';
 import type { CommandContext } from './commands/command.ts';
 import { beginSession } from './commands/new.ts';
-import { declaredDirectory } from './declared/declared-list.ts';
 import type { AttemptOutcome, WaitingAttempt } from './delivery-attempt.ts';
+import type { AcceptedMessage } from './inbox.ts';
 
 export interface ConversationStarts {
   /** Undefined if messages start no session there. */
@@ -22,7 +22,14 @@ export interface ConversationStarts {
 interface ConversationStart {
   /** The session, for people. */
   readonly about: string;
-  begin(): Promise<'started' | AttemptOutcome | WaitingAttempt>;
+  /** `message`: the id of the message that waits for it. */
+  begin(message: string): Promise<StartedSession | AttemptOutcome | WaitingAttempt>;
+}
+
+interface StartedSession {
+  readonly kind: 'started';
+  /** The declared prompt: it is typed before the message. */
+  readonly first: AcceptedMessage | undefined;
 }
 
 interface Wanted {
@@ -45,15 +52,19 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
     return project && { name, host, project };
   }
 
-  async function start(thread: ThreadRef, wanted: Wanted): Promise<'started' | AttemptOutcome> {
+  async function start(thread: ThreadRef, wanted: Wanted, message: string): Promise<StartedSession | AttemptOutcome> {
     const { registry, projects } = tools().threads;
     const isTalk = thread.id === thread.parentId;
     const tried: string[] = [];
     for (let { name } = wanted; ; ) {
-      const { begun } = await beginSession(sessionFor({ ...wanted, name }, tools()), tools());
-      if (begun.is !== 'there') return 'started';
+      const declared = tools().declared.all();
+      const place = declared.find((one) => one.name === name && one.host === wanted.host);
+      const { begun, first } = place
+        ? await tools().declared.startFor(place, message)
+        : { ...(await beginSession(sessionFor({ ...wanted, name }, tools()), tools())), first: undefined };
+      if (begun.is !== 'there') return { kind: 'started', first };
       const found = await tools().panes.find(thread);
-      if (found !== undefined) return 'started';
+      if (found !== undefined) return { kind: 'started', first: undefined };
       tried.push(name);
       if (isTalk || tried.length > NAMES_TRIED) return refused(name);
       // Somebody else's session has the name.
@@ -67,8 +78,8 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
     of(thread) {
       const wanted = wantedIn(thread);
       if (wanted === undefined) return undefined;
-      const begin = () =>
-        start(thread, wanted).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
+      const begin: ConversationStart['begin'] = (message) =>
+        start(thread, wanted, message).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
           if (isThreadmuxError(error, 'host_unreachable'))
             return { kind: 'wait', because: untrustedReason(error), screen: undefined, surely: true, soon: false };
           tools().log.info('starting a session for a message', { because: (error as Error).message });
@@ -79,13 +90,11 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
   };
 }
 
-/** As the project says: in its directory, or in that of the declared session. */
+/** As the project says. */
 function sessionFor({ name, host, project }: Wanted, { threads, server, config }: CommandContext) {
   const ours = threads.registry.all().filter((one) => one.server === server.name && one.closed && one.serverPid !== 0);
-  const declared = project.sessions.find((one) => one.name === name);
   return {
-    name: parseSessionName(name),
-    ...{ host, directory: declaredDirectory(project.path || '~', declared?.directory), command: undefined },
+    ...{ name: parseSessionName(name), host, directory: project.path || '~', command: undefined },
     before: rememberedSession(ours, { name, host, defaultHost: config.defaultHost }),
   };
 }

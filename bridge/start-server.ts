@@ -2,18 +2,13 @@
 // them; journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
-import { configuredAgent } from '../agents/configured-agent.ts';
-import { type ConfigEnvironment, rootsOfHosts, type ServerConfig } from '../core/config.ts';
+import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
-import { type Gateway, openGateway } from '../discord/gateway.ts';
-import type { GatewaySession } from '../discord/gateway-state.ts';
 import { registerCommands } from '../discord/interactions.ts';
-import { gatewaySessionSchema } from '../discord/payloads.ts';
-import { readJson, writeBestEffort } from '../home/atomic-write.ts';
-import { openAllowedDirectories, openAllowedHostDirectories } from '../streams/allowed-directories.ts';
+import type { Rest } from '../discord/rest.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { createNotices } from '../threads/notices.ts';
@@ -25,8 +20,6 @@ import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { NO_PROGRAM, type ProgramPlace } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
-import { streamState } from './commands/streams.ts';
-import { createDebouncedWrite } from './debounced-write.ts';
 import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
@@ -34,24 +27,20 @@ import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
 import { createJourney } from './journey.ts';
-import { createOwnCommands } from './list-own-commands.ts';
-import { listen } from './listen.ts';
+import { listen, whereIs } from './listen.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
+import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry.ts';
 import { createScheduled } from './scheduled.ts';
-import { decideSlash } from './slash-decision.ts';
+import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
-import { createStreamThreads } from './stream-threads.ts';
 import { fetchAttachments } from './typed-text.ts';
 import { createUsageLimits } from './usage-limits.ts';
-
-/** GUILDS, GUILD_MESSAGES and MESSAGE_CONTENT. */
-const BRIDGE_INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 export interface BridgeOptions {
   readonly servers: readonly ServerConfig[];
@@ -63,6 +52,7 @@ export interface BridgeOptions {
   readonly startsMs?: number;
   /** The pauses before a declared session that crashed starts again. */
   readonly startAgainMs?: readonly number[];
+  readonly panelLastMs?: number;
 }
 
 export interface BridgeParts extends Shared {
@@ -70,10 +60,16 @@ export interface BridgeParts extends Shared {
 }
 
 export interface ServerSide {
+  readonly server: ServerConfig;
+  readonly rest: Rest;
+  /** Those of its channels. */
+  readonly guildIds: readonly string[];
   readonly known: KnownThreads;
   readonly panels: Panels;
+  owns(channelId: string): Promise<boolean>;
   takeUp(): Promise<void>;
-  connect(): Gateway;
+  /** An event of the gateway; it counts as read when the promise resolves. */
+  hear(name: string, data: unknown, live: boolean): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -97,41 +93,12 @@ export async function startServer(
   const known = createKnownThreads(rest, places, threads);
   const cursors = openCursors(state('cursors'));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
+  const ownMessages = openOwnMessages(state('own-messages'), inbox);
   const marks = createStatusReactions(rest, log);
   const say = createNotices(rest);
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
-  const directories = openAllowedHostDirectories({
-    here: openAllowedDirectories({
-      projects: server.projects.map(({ path }) => path),
-      roots: config.roots,
-      homedir: options.env.HOME ?? '/',
-    }),
-    roots: rootsOfHosts(config),
-    own: config.host,
-    host: hosts.get,
-  });
-  const own = createOwnCommands(shared);
-  const streams = createStreamThreads({
-    ...{ home, log, rest, botId, place, env: options.env, server: server.name },
-    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote: shared.remote, command: configuredAgent(config, 'claude').command },
-    registry: threads.registry,
-    isCommand: async (text, cwd) => {
-      const list = () => own({ host: config.host, cwd, transcript: '', agent: 'claude' });
-      return (
-        (await decideSlash(text, configuredAgent(config, 'claude').driver.commands, list, config.slashCommands))
-          .kind === 'command'
-      );
-    },
-    ...{ agentSettings: options.program?.hookSettings, onThread: known.learn },
-    check: async ({ dir }) => {
-      await directories.check(dir);
-      return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
-    },
-  });
-  shared.sessionsChanged.listen(streams.wake);
-  shared.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, shared)]));
+  const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   const askAgent = createAskAgent({
     ...{ inbox, marks, say, notices, log, signal },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
@@ -151,7 +118,10 @@ export async function startServer(
   const declared = createDeclaredSessions({
     ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
   });
-  const panels = createPanels({ ...shared, rest, server, declared, guildId: place.guildId, path: state('panel') });
+  const panels = createPanels({
+    ...{ ...shared, rest, server, declared, guildId: place.guildId },
+    ...{ path: state('panel'), lastEveryMs: options.panelLastMs },
+  });
   const journey = createJourney({
     ...shared,
     ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
@@ -166,7 +136,8 @@ export async function startServer(
     tools: () => tools,
   });
   const scheduled = createScheduled({
-    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox, log },
+    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox: ownMessages, log },
+    isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
@@ -174,13 +145,14 @@ export async function startServer(
     ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
     ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
     program: options.program ?? { ...NO_PROGRAM, home: home.root },
+    store: ownMessages.put,
     accept(message, thread) {
-      inbox.put(message);
+      ownMessages.put(message);
       void journey.send(message, thread);
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
     stateFolder: home.folder('state'),
-    retry: createRetry({ rest, server, inbox, marks, send: journey.send }),
+    retry: createRetry({ rest, server, inbox, own: ownMessages, marks, send: journey.send }),
   };
   const taps = createPromptTaps({ rest, prompts, log });
   const adoption = createThreadAdoption({
@@ -194,29 +166,34 @@ export async function startServer(
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
-    onActive: (ids) => threads.heardActive(server.name, ids),
+    onActive(ids, guild) {
+      const inGuild = places.filter(({ guildId }) => guildId === guild).map(({ channelId }) => channelId);
+      threads.heardActive(inGuild, ids);
+    },
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });
       streams.gone(id).catch((error: Error) => log.error('a deleted thread', { thread: id, because: error.message }));
     },
   });
 
-  async function onEvent(name: string, data: unknown, live: boolean): Promise<void> {
+  const guildIds = [...new Set(places.map(({ guildId }) => guildId))];
+
+  async function hear(name: string, data: unknown, live: boolean): Promise<void> {
     if (name === 'READY') {
       const { application } = data as { application: { id: string } };
-      registerCommands(rest, application.id, place?.guildId ?? '', SLASH_COMMANDS).catch((error: Error) =>
-        log.warn('slash commands', { because: error.message }),
-      );
+      for (const guild of guildIds)
+        registerCommands(rest, application.id, guild, SLASH_COMMANDS).catch((error: Error) =>
+          log.warn('slash commands', { because: error.message }),
+        );
     }
     if (name === 'MESSAGE_CREATE') streams.heard(data);
-    if (name === 'MESSAGE_DELETE') panels.deleted(data);
+    panels.heard(name, data);
     await handle(name, data, live);
   }
 
-  const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(state('gateway'), session), 200);
-  let gateway: Gateway | undefined;
   return {
-    ...{ known, panels },
+    ...{ server, rest, guildIds, known, panels, hear },
+    owns: async (id) => (await whereIs(id, known, channels)) !== 'elsewhere',
     async takeUp() {
       await streams.recover();
       await adoption.takeUp();
@@ -227,15 +204,6 @@ export async function startServer(
       declared.begin();
       panels.begin();
     },
-    connect() {
-      gateway = openGateway({
-        ...{ rest, token: server.token, intents: BRIDGE_INTENTS, handle: onEvent, log },
-        load: () => readJson(state('gateway'), gatewaySessionSchema),
-        save: position.set,
-        onFatal: options.onFatal,
-      });
-      return gateway;
-    },
     async close() {
       closing.abort();
       slash.close();
@@ -243,8 +211,6 @@ export async function startServer(
       panels.close();
       await declared.close();
       await streams.close();
-      gateway?.close();
-      position.flush();
     },
   };
 }

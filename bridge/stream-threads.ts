@@ -9,13 +9,14 @@ import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '
 import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';
 import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
 import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
-import type { Registry, ThreadRecord } from '../threads/registry.ts';
+import type { Registry } from '../threads/registry.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { isPaneFormat } from '../tmux/pane.ts';
 import { closePipe } from '../tmux/pipe.ts';
 import { killSession, listSessions } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { terminalPaneRecord } from './terminal-record.ts';
 
 export type StreamThread =
   | { readonly kind: 'terminal'; readonly terminal: Terminal; record(): StreamRecord }
@@ -61,6 +62,8 @@ interface StreamThreadsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>
   readonly onThread: (thread: ThreadRef) => void;
 }
 
+const ENDED_KEPT_MS = 30 * 86_400_000;
+
 export function createStreamThreads(options: StreamThreadsOptions): StreamThreads {
   const { home, hosts, remote, place, log } = options;
   const streams = new Map<string, StreamThread>();
@@ -84,7 +87,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   function terminalOf(record: StreamRecord): StreamThread {
     const terminal = followTerminal(partsOn(hostOf(record)), record);
-    const pane = paneRecordOf(record, hostOf(record));
+    const pane = terminalPaneRecord(record, hostOf(record));
     if (pane !== undefined) options.registry.put(pane);
     return { kind: 'terminal', terminal, record: () => terminal.record() };
   }
@@ -96,6 +99,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const known = all().find((stream) => stream.record().order === wanted.order);
     if (known !== undefined) return known;
     checkRoom();
+    void forgetOld();
     const name = await freeName(wanted);
     const { kind, host, dir, asked, order, skipPermissions } = wanted;
     const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
@@ -162,13 +166,28 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     options.registry.forget(thread);
   }
 
+  const failed = (name: string) => (error: Error) => log.error('a stream', { name, because: error.message });
+
+  const end: StreamThreads['end'] = async (stream) => {
+    const { thread } = stream.record();
+    const summary = stream.kind === 'terminal' ? await stream.terminal.end() : await endAgent(stream.agent);
+    drop(thread);
+    return summary;
+  };
+
+  /** Closes the dead panes of terminals that ended long ago; their threads stay. */
+  async function forgetOld(): Promise<void> {
+    for (const stream of all()) {
+      const { ended, name } = stream.record();
+      if (ended !== undefined && Date.now() - ended.at > ENDED_KEPT_MS) await end(stream).catch(failed(name));
+    }
+  }
+
   return {
     async recover() {
       for (const record of loadStreamRecords(home))
-        if (record.server === options.server)
-          await recoverOne(record).catch((error: Error) =>
-            log.error('taking up a stream', { name: record.name, because: error.message }),
-          );
+        if (record.server === options.server) await recoverOne(record).catch(failed(record.name));
+      void forgetOld();
     },
     of: (thread) => streams.get(thread),
     named: (name) =>
@@ -178,12 +197,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       }),
     all,
     begin: (wanted) => inTurn('begin', () => begin(wanted)),
-    async end(stream) {
-      const { thread } = stream.record();
-      const summary = stream.kind === 'terminal' ? await stream.terminal.end() : await endAgent(stream.agent);
-      drop(thread);
-      return summary;
-    },
+    end,
     heard(data) {
       const message = messageSchema.safeParse(data).data;
       const stream = message === undefined ? undefined : streams.get(message.channel_id);
@@ -217,20 +231,6 @@ async function endAgent(agent: Agent): Promise<string> {
   const worked = agent.state() === 'working';
   await agent.end();
   return worked ? 'It was ended while it was working.' : 'It was ended.';
-}
-
-// The registry's record of a terminal's pane, so that typing, `!screen` and `!key` work as in any session.
-
-function paneRecordOf(record: StreamRecord, host: string): ThreadRecord | undefined {
-  const { pane } = record;
-  if (pane === undefined) return undefined;
-  return {
-    ...{ ...pane, host, thread: record.thread, server: record.server, sessionName: record.name, cwd: record.dir },
-    ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
-    ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
-    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
-    ...{ inChannel: false, adopted: 'no', agent: '' },
-  };
 }
 
 /** Kills only a session with an output pipe: another session may have this name by now. */

@@ -1,7 +1,14 @@
-// Explains, once per session, why the replies of an agent without our hooks do not appear.
+// Whether an agent reports to us; and explains, once per session, why the replies of an agent without our hooks do not appear.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { driverOf } from '../agents/list.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
 import type { JourneyOptions } from './journey.ts';
+
+/** Whether the agent reports what was submitted. */
+export function isHeard(record: ThreadRecord | undefined): boolean {
+  return record?.claudeSession !== '' && driverOf(record?.agent ?? '').guarantees.receipt === 'hook';
+}
 
 /** An agent that has just started reports within `heardWithinMs`. */
 export async function tellUnheard(thread: string, heardWithinMs: number, options: JourneyOptions): Promise<void> {

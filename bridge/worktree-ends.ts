@@ -2,19 +2,19 @@
 // with buttons.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { insideFence, neutralise, untrustedCode, untrustedText } from '../core/untrusted-text.ts';
+import { cutMessage, insideFence, neutralise, untrustedCode, untrustedText } from '../core/untrusted-text.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../discord/messages.ts';
 import type { WorktreeEnd, WorktreeWork } from '../hosts/run-worktree.ts';
+import { type KnownWorktree, usesWorktree } from '../threads/known-worktree.ts';
 import { postNotice } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
-import { type KnownWorktree, usesWorktree } from '../threads/worktrees.ts';
 import { listSessions } from '../tmux/sessions.ts';
 
 const AGAIN_MS = 5 * 60_000;
 /** A session that is being ended is still there for a moment. */
 const PAUSES_MS = [1_000, 2_000, 5_000];
 
-type EndTools = Pick<Shared, 'config' | 'hosts' | 'threads' | 'worktrees' | 'connections' | 'log'>;
+type EndTools = Pick<Shared, 'config' | 'hosts' | 'threads' | 'worktrees' | 'connections' | 'log' | 'remote'>;
 
 /** Also finds those whose end was not noticed, after a crash or while a host was away. */
 export function startWorktreeEnds(shared: EndTools): { close(): void } {
@@ -56,10 +56,20 @@ export function startWorktreeEnds(shared: EndTools): { close(): void } {
   const sweep = () => {
     for (const one of worktrees.known()) if (one.state !== 'kept' && hasEnded(one)) look(one);
   };
+  /** Finds those that nobody knows any more, and those whose folder a user has removed. */
+  const compare = (host: string) =>
+    worktrees.compare(host).then(
+      (gone) => gone.forEach(look),
+      (error: Error) => log.info('the worktrees', { host, because: error.message }),
+    );
   threads.registry.onChange((now, before) => {
+    if (!now.closed && (before?.closed ?? true) && worktrees.known().some(({ thread }) => thread === ''))
+      worktrees.ofRecord(now); // the command line made it, and did not know the thread
     const one = now.closed && before?.closed === false ? worktrees.ofRecord(now) : undefined;
     if (one !== undefined) look(one);
   });
+  shared.remote.onNews((host, news) => void (news === 'reachable' && compare(host)));
+  for (const host of shared.hosts.names()) void compare(host);
   const every = setInterval(sweep, AGAIN_MS);
   for (const one of worktrees.known().filter(({ isSettingUp }) => isSettingUp))
     startInterrupted(one).catch((error: Error) => log.warn('a worktree', { because: error.message }));
@@ -99,16 +109,18 @@ export function endDraft(one: KnownWorktree, end: WorktreeEnd | { readonly is: '
   if (end.is !== 'kept') return undefined;
   if (end.path === '')
     return {
-      content: `🌿 The folder of the worktree is gone. The branch ${untrustedCode(end.branch)} is kept: it has ${workWords(end.work)}.`,
+      content: cutMessage(
+        `🌿 The folder of the worktree is gone. The branch ${untrustedCode(end.branch)} is kept: it has ${workWords(end.work)}.`,
+        2_000,
+      ),
       silent: true,
     };
   const files = end.files === '' ? '' : `\n${fileList(end)}`;
   return {
-    content:
-      `🌿 The worktree is kept: it has ${workWords(end.work)}. It is in ${where}, branch ${untrustedCode(end.branch)}.${files}`.slice(
-        0,
-        2_000,
-      ),
+    content: cutMessage(
+      `🌿 The worktree is kept: it has ${workWords(end.work)}. It is in ${where}, branch ${untrustedCode(end.branch)}.${files}`,
+      2_000,
+    ),
     components: keptButtons(one.thread, end.work.print),
     silent: true,
   };
@@ -117,8 +129,8 @@ export function endDraft(one: KnownWorktree, end: WorktreeEnd | { readonly is: '
 function fileList({ files, work }: Extract<WorktreeEnd, { is: 'kept' }>): string {
   const lines = files.split('\n').filter(Boolean);
   const more = work.changed - Math.min(lines.length, FILES_SHOWN);
-  const shown = lines.slice(0, FILES_SHOWN).map((line) => line.slice(0, 100));
-  return insideFence(neutralise([...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n')));
+  const shown = lines.slice(0, FILES_SHOWN).map((line) => neutralise(line.slice(0, 100)).slice(0, 100));
+  return insideFence([...shown, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'));
 }
 
 function keptButtons(thread: string, print: string): readonly ComponentRow[] {
@@ -138,6 +150,8 @@ function tap(label: string, act: string, thread: string, print = '', style?: 'ba
   return style === undefined ? button(label, id) : button(label, id, style);
 }
 
+const MOST_DOUBTS = 6;
+
 /** Such as "3 changed files and 1 stash". */
 export function workWords(
   { changed, commits, dropped, stashes, doubts }: WorktreeWork,
@@ -152,7 +166,7 @@ export function workWords(
   ];
   const last = parts.at(-1) ?? '';
   const counted = parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`;
-  const why = doubts.map(quote).join('; ');
+  const why = doubts.slice(0, MOST_DOUBTS).map(quote).join('; ');
   if (counted === '') return `something that threadmux cannot judge (${why || 'it has just changed'})`;
   return why === '' ? counted : `${counted} (${why})`;
 }

@@ -4,7 +4,7 @@ import { insideFence, neutralise, untrustedCode, untrustedHint } from '../core/u
 import { followUp, followUpPrivately, type Interaction, takeTap } from '../discord/interactions.ts';
 import type { MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import type { KnownWorktree } from '../threads/worktrees.ts';
+import type { KnownWorktree } from '../threads/known-worktree.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { endDraft, isUsed, reallyDraft, WORKTREE_TAP } from './worktree-ends.ts';
 

@@ -12,6 +12,8 @@ export interface PromptQuestion {
   readonly header: string;
   readonly multiSelect: boolean;
   readonly options: readonly PromptOption[];
+  /** An answer in the user's own words is not an answer. */
+  readonly onlyOptions?: boolean | undefined;
 }
 
 export type Prompt =
@@ -123,19 +125,21 @@ function answerTo(asked: PromptQuestion, at: number, { action, values, text }: P
   }
   const words = text.trim();
   if (words === '') return undefined;
+  if (action === 'other' && asked.onlyOptions) return undefined;
   if (action === 'other') return values[0] === optionValue(at, 0) ? words : undefined;
   return action === 'text' ? optionsNamed(asked, labels, words) : undefined;
 }
 
 /** Text that does not name options is an answer in the user's own words. */
-function optionsNamed(asked: PromptQuestion, labels: readonly string[], words: string): string {
+function optionsNamed(asked: PromptQuestion, labels: readonly string[], words: string): string | undefined {
   const find = (word: string) =>
     labels.find((label) => label.toLowerCase() === word.toLowerCase()) ??
     (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
   const whole = find(words);
   if (whole !== undefined) return whole;
   const several = asked.multiSelect ? words.split(',').map((word) => find(word.trim())) : [undefined];
-  return several.every((label) => label !== undefined) ? [...new Set(several)].join(', ') : words;
+  if (several.every((label) => label !== undefined)) return [...new Set(several)].join(', ');
+  return asked.onlyOptions ? undefined : words;
 }
 
 function allow(always: boolean): PromptStep {

@@ -107,10 +107,13 @@ export function decideDue(facts: {
   readonly due: number;
   readonly now: number;
   readonly isOver: boolean;
+  /** The session has ended, but starts again by itself. */
+  readonly isExpected: boolean;
 }): 'wait' | 'send' | 'missed' | 'ended' {
   const lateMs = facts.now - facts.due;
   if (lateMs < 0) return 'wait';
-  if (facts.isOver) return 'ended';
+  if (facts.isOver && (!facts.isExpected || lateMs > LATEST_MS)) return 'ended';
+  if (facts.isOver) return 'wait';
   return lateMs > LATEST_MS ? 'missed' : 'send';
 }
 

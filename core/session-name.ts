@@ -34,6 +34,24 @@ export function isHostName(text: string): boolean {
   return HOST.test(text);
 }
 
+// What people write for a session: "shop", or "shop@mini" on another host than the default one. tmux also accepts names with an "@", so
+// the last one counts: a host must not be able to name its session so that a command means one on another host.
+
+export function labelOf(
+  { name, host }: { readonly name: string; readonly host: string },
+  { defaultHost }: { readonly defaultHost: string },
+): string {
+  return host === defaultHost && !name.includes('@') ? name : `${name}@${host}`;
+}
+
+export function parseLabel(
+  label: string,
+  { defaultHost }: { readonly defaultHost: string },
+): { readonly name: string; readonly host: string } {
+  const at = label.lastIndexOf('@');
+  return at < 0 ? { name: label, host: defaultHost } : { name: label.slice(0, at), host: label.slice(at + 1) };
+}
+
 interface ThreadPlace {
   /** The session's name as tmux reports it: any name that tmux accepts. */
   readonly session: string;

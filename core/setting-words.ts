@@ -25,22 +25,17 @@ const MODE_WORDS: Readonly<Record<string, string>> = {
   bypass: 'bypassPermissions',
 };
 
-const WORDS: Readonly<Record<Exclude<SettingName, 'model'>, readonly string[]>> = {
-  mode: PERMISSION_MODES,
-  progress: PROGRESS_LEVELS,
-  agent: AGENT_NAMES,
-};
-
-/** The setting that `--mode plan` or `!set mode plan` gives. Rejects any other word. */
-export function settingFor(name: SettingName, word: string): SessionSettings {
+/** The setting that `--mode plan` or `!set mode plan` gives. Rejects any other word. `agents`: the names of those that there are. */
+export function settingFor(name: SettingName, word: string, agents: readonly string[] = AGENT_NAMES): SessionSettings {
   if (name === 'model') {
     if (isModelName(word)) return { model: word };
     throw wrong(`${untrustedCode(word, 60)} cannot be the name of a model, such as \`opus\`.`);
   }
   const meant = name === 'mode' ? (MODE_WORDS[word.toLowerCase()] ?? word) : word;
-  const value = WORDS[name].find((one) => one.toLowerCase() === meant.toLowerCase());
+  const words = { mode: PERMISSION_MODES, progress: PROGRESS_LEVELS, agent: agents }[name];
+  const value = words.find((one) => one.toLowerCase() === meant.toLowerCase());
   if (value !== undefined) return { [SETTING_KEYS[name]]: value };
-  throw wrong(oneOf(word, name === 'mode' ? 'a mode' : name === 'agent' ? 'an agent' : 'a level', WORDS[name]));
+  throw wrong(oneOf(word, name === 'mode' ? 'a mode' : name === 'agent' ? 'an agent' : 'a level', words));
 }
 
 /** "`paln` is not a mode: did you mean `plan`?", or all of them. */

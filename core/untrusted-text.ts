@@ -33,6 +33,19 @@ export function untrustedHint(error: unknown): string {
   return hint === undefined ? untrustedReason(error) : `${untrustedReason(error)}\n${hint}`;
 }
 
+/** At most this long. Code that the cut leaves open is closed: what follows an open mark of code would be rendered as Markdown. */
+export function cutMessage(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const cut = begin(text, longest - FENCE_END.length - 1).replace(/(?<!`)`+…$/, '…');
+  const blocks = cut.split('```');
+  if (blocks.length % 2 === 0) return cut + FENCE_END;
+  const after = blocks.at(-1) ?? '';
+  const isInCode = after.split('`').length % 2 === 0;
+  return isInCode ? `${cut.slice(0, cut.lastIndexOf('`'))}…` : cut;
+}
+
+const FENCE_END = '\n```';
+
 /** Never cuts a surrogate pair. */
 function begin(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest).replace(/[\ud800-\udbff]$/, '')}…`;

@@ -10,11 +10,14 @@ export interface WelcomeFacts {
   readonly cwd: string;
   readonly repository?: { readonly name: string; readonly branch: string } | undefined;
   readonly settings?: SessionSettings;
+  /** The agent that runs there, and what it cannot do; undefined if it is not known. */
+  readonly agent?: { readonly title: string; readonly notes: readonly string[] } | undefined;
 }
 
-export function welcomeText({ session, host, cwd, repository, settings = {} }: WelcomeFacts): string {
+export function welcomeText({ session, host, cwd, repository, settings = {}, agent }: WelcomeFacts): string {
   const { model, permissionMode: mode } = settings;
   const more = [
+    ...(agent === undefined ? [] : [agent.title]),
     ...(repository === undefined ? [] : [repositoryText(repository)]),
     ...(model === undefined ? [] : [`model ${untrustedCode(model)}`]),
     ...(mode === undefined ? [] : [`${mode === 'default' ? 'manual' : mode} mode`]),
@@ -22,6 +25,7 @@ export function welcomeText({ session, host, cwd, repository, settings = {} }: W
   return [
     [`**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
     'What you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
+    ...(agent === undefined || agent.notes.length === 0 ? [] : [`-# ${agent.title}: ${agent.notes.join('; ')}.`]),
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
 }

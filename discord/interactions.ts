@@ -7,6 +7,7 @@ import type {
   RESTPutAPIApplicationGuildCommandsJSONBody,
 } from 'discord-api-types/v10';
 import * as z from 'zod';
+import { cutMessage } from '../core/untrusted-text.ts';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
 import { messageSchema } from './payloads.ts';
@@ -132,7 +133,7 @@ export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft)
 /** Only the user who tapped sees it. For taps that are already acknowledged. */
 export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
   const body = {
-    content: content.slice(0, 1_900),
+    content: cutMessage(content, 1_900),
     flags: EPHEMERAL,
     allowed_mentions: { parse: [] },
   };

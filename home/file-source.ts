@@ -1,6 +1,7 @@
 // Reads files that grow while they are read, on this machine or on another.
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { AT_ONCE } from './regular-file.ts';
 
 export interface OpenFile {
   readonly size: number;
@@ -18,7 +19,7 @@ export interface FileSource {
 
 export const localFileSource: FileSource = {
   async open(path) {
-    const file = await open(path, 'r').catch(() => undefined);
+    const file = await open(path, AT_ONCE).catch(() => undefined);
     if (file === undefined) return undefined;
     const opened = await file.stat();
     const { size, ino } = opened;

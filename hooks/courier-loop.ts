@@ -11,7 +11,8 @@ import type { Log } from '../core/log.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
-import { isOfBox, type Letter, type LetterReading, readLetter, type ThreadOrder } from './letter.ts';
+import { isOfBox, type Letter, type LetterReading, readLetter } from './letter.ts';
+import type { Order } from './orders.ts';
 import { type FailedLetter, openFailedLetters, openOutbox } from './outbox.ts';
 
 interface CourierOptions {
@@ -26,7 +27,7 @@ interface CourierOptions {
   /** Must call `risky` before it processes the letter's text. */
   readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
   /** Executes an order of the command line. */
-  readonly obey?: (order: ThreadOrder) => Promise<void>;
+  readonly obey?: (order: Order) => Promise<void>;
   /** Posts in the letter's thread that the letter was set aside. */
   readonly sayAside?: (letter: Letter, name: string) => Promise<void>;
   /** Whether something else is still in progress, such as following a turn. */

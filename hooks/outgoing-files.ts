@@ -98,11 +98,14 @@ function take(path: string, rules: AttachRules, room: number) {
 /** With "/" as the project these would be inside it, and they expose secrets of processes. */
 const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
 
+/** The worktree of a session is its project, although it is in our home. */
+const IN_WORKTREE = /^worktrees\/[^/.][^/]*\/[^/]+\/./;
+
 function whyNot(real: string, rules: AttachRules): string | undefined {
   const places = (folders: readonly string[]) => folders.flatMap((one) => tryTo(() => realpathSync(one)) ?? []);
   if (places(OF_THE_SYSTEM).some((one) => isInside(real, one))) return 'it belongs to the system';
   const [home] = places([rules.home]);
-  const isOurs = home !== undefined && isInside(real, home);
+  const isOurs = home !== undefined && isInside(real, home) && !IN_WORKTREE.test(relative(home, real));
   if (isOurs && !places([filesFolder(rules.home)]).some((one) => isInside(real, one))) return 'it belongs to threadmux';
   const root = places(rules.roots).find((one) => isInside(real, one));
   if (root === undefined) return 'it is outside the project';
@@ -195,7 +198,8 @@ for s in /proc /sys /dev; do inside "$s" && no 'it belongs to the system'; done
 files=$(real "$ours/files"); root=$(real "$project")
 if inside "$files"; then base=$files
 else
-  inside "$(real "\${ours%/for/*}")" && no 'it belongs to threadmux'
+  all=$(real "\${ours%/for/*}")
+  case $here/ in "$all"/worktrees/[!.]*/?*/*) ;; *) inside "$all" && no 'it belongs to threadmux' ;; esac
   inside "$root" || no 'it is outside the project'
   base=$root
 fi

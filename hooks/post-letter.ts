@@ -84,7 +84,7 @@ async function reportOf(letter: Letter, context: CourierContext): Promise<EventR
     return undefined;
   }
   if (known?.deleted && isQuiet(event)) return undefined;
-  const thread = await context.threads.ensure(session, { directory, shell: 'no' });
+  const thread = await context.threads.ensure(session, { directory, shell: 'no', agent: letter.agent });
   const rest = thread && context.threads.connections.named(thread.server)?.rest;
   if (thread === undefined || rest === undefined) return undefined;
   const { cwd, session: claudeSession } = event;

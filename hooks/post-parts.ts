@@ -4,7 +4,7 @@
 import { tablesToCode } from '../core/markdown-tables.ts';
 import { newest, stableNonce } from '../core/snowflake.ts';
 import { splitMessage } from '../core/split.ts';
-import { untrustedCode } from '../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../core/untrusted-text.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import {
   type ComponentRow,
@@ -46,9 +46,11 @@ export async function postParts(parts: readonly MessageDraft[], posting: Posting
       messages.push(earlier);
       continue;
     }
-    const nonce = stableNonce(letter, at);
+    // With the thread: a nonce holds for all channels, and the id of a text comes from its host.
     const create = (draft: MessageDraft) =>
-      unarchiveAndRetry(rest, thread.thread, () => createMessage(rest, thread.thread, nonce, draft));
+      unarchiveAndRetry(rest, thread.thread, () =>
+        createMessage(rest, thread.thread, stableNonce(letter, thread.thread, at), draft),
+      );
     const message = await create(part).catch(async (error: unknown) => {
       if (part.files?.length && isTooLarge(error)) return create(withoutFiles(part));
       if (!refusedWith(error, UNKNOWN_CHANNEL)) throw error;
@@ -92,7 +94,7 @@ function essence(content: string): string {
 function withoutFiles({ files, ...part }: MessageDraft): MessageDraft {
   const names = (files ?? []).map(({ name }) => untrustedCode(name)).join(', ');
   const note = `\n-# 📎 not attached, too large for this server: ${names}`;
-  return { ...part, content: `${part.content}${note}`.slice(0, 2_000) };
+  return { ...part, content: cutMessage(`${part.content}${note}`, 2_000) };
 }
 
 const LETTERS_KEPT = 10;

@@ -95,6 +95,11 @@ export async function textMessage(speaker: Speaker, said: string): Promise<Messa
   return { text: [attached.text.trim(), ...refusals].filter(Boolean).join('\n'), files: attached.files };
 }
 
+/** Files of the session's project; the same rules as for those in a reply. */
+export function filesAt(paths: readonly string[], speaker: Speaker): Promise<Pick<OutgoingFiles, 'files' | 'refused'>> {
+  return attachedIn(paths.map((path) => `[ATTACH: ${path}]`).join('\n'), speaker);
+}
+
 async function attachedIn(text: string, { context, directory: project, cwd }: Speaker): Promise<OutgoingFiles> {
   const { home, host, hosts, remote } = context;
   if (!hosts.isLocal(host.name)) {
@@ -120,17 +125,48 @@ export async function postTextsBefore(
   { agent, writtenAt }: { readonly agent: string; readonly writtenAt: number },
   speaker: Speaker,
 ): Promise<void> {
-  const { context } = speaker;
   const { turns } = driverOf(agent);
   if (turns === undefined || asked.transcript === '') return; // it has reported them
   const isFresh = Date.now() - writtenAt < FRESH_MS;
-  const texts = await textsBefore(asked, turns, isFresh, context).catch((error: Error) => {
-    context.log.info('reading what was said before a prompt', { because: error.message });
+  await postIfRead(textsBefore(asked, turns, isFresh, speaker.context), speaker);
+}
+
+/** Posts what the agent said before the tool that runs now. */
+export async function postTextsSoFar(
+  { agent, transcript }: { readonly agent: string; readonly transcript: string },
+  since: number,
+  speaker: Speaker,
+): Promise<void> {
+  const { turns } = driverOf(agent);
+  if (turns === undefined || transcript === '') return; // it has reported them
+  const isFresh = Date.now() - since < FRESH_MS;
+  await postIfRead(textsUntilOpenTool(transcript, turns, isFresh, speaker.context), speaker);
+}
+
+async function textsUntilOpenTool(
+  transcript: string,
+  turns: TurnReader,
+  isFresh: boolean,
+  { files, host, hosts }: CourierContext,
+): Promise<readonly TurnText[]> {
+  const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
+  for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
+    const turn = await turns.read(transcript, { files });
+    const tool = turn?.tools.findLast(({ outcome }) => outcome === undefined);
+    if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
+    if (!isFresh || Date.now() > deadline) return turn === undefined ? [] : textsBeforeMore(turn);
+  }
+}
+
+async function postIfRead(read: Promise<readonly TurnText[]>, speaker: Speaker): Promise<void> {
+  const { log } = speaker.context;
+  const texts = await read.catch((error: Error) => {
+    log.info('reading what was said before', { because: error.message });
     return [];
   });
   await postTexts(speaker, texts).catch((error: unknown) => {
     if (!isThreadmuxError(error, 'discord_refused')) throw error;
-    context.log.warn('posting what was said before a prompt', { because: error.message });
+    log.warn('posting what was said before', { because: error.message });
   });
 }
 

@@ -1,10 +1,11 @@
 // The script that `collect` runs on a host: POSIX sh without GNU options and /proc; it works on a full disk. Arguments: our
-// home there, seconds between heartbeats, a random word that identifies this collector, and a script with its arguments:
-// what that prints is compared once a second ("" if there is nothing to compare). It prints these lines:
+// home there, seconds between heartbeats, a random word that identifies this collector, and a script with its arguments, whose
+// output is compared ("" if there is nothing to compare): once a second while the script exits with 0 or its output has changed
+// within a minute, otherwise with the heartbeat. It prints these lines:
 //   beat                        at the start and at every wake-up
 //   letter <box>/<name> <size>  then that many bytes and a newline; the letter is removed after "ok <box>/<name>"
 //   skip <box>/<name> <size>    a letter was too large and was moved aside
-//   moved                       the script printed something else than a second ago, or a second before that
+//   moved                       the script printed something else than at one of the last two looks
 //   replaced                    another collector has taken over this home, and this one ends
 
 import { ThreadmuxError } from '../core/errors.ts';
@@ -53,12 +54,19 @@ helper=$!
 # A time in whole seconds hides a second change in the same second, so each change is told twice.
 [ -z "$compared" ] || (
   look() { sh -c "$compared" sh "$@" 3>&-; }
-  was=$(look "$@") changed=
-  while sleep 1 3>&-; kill -0 $$ && [ -e "$mine" ]; do
-    now=$(look "$@")
+  trap 'kill $nap; exit' TERM
+  pause=1 quiet=0 was=$(look "$@") changed=
+  while
+    sleep $pause 3>&- &
+    nap=$!
+    wait $nap
+    kill -0 $$ && [ -e "$mine" ]
+  do
+    now=$(look "$@") && quiet=0 || quiet=$((quiet + 1))
     [ "$now" = "$was" ] && [ -z "$changed" ] || { : > "$mine.moved" && ring; }
-    changed=; [ "$now" = "$was" ] || changed=1
-    was=$now
+    changed=; [ "$now" = "$was" ] || changed=1 quiet=0
+    was=$now pause=1
+    [ $quiet -lt 60 ] || pause=$seconds
   done
 ) < /dev/null > /dev/null &
 comparer=$!

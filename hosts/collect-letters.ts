@@ -1,5 +1,5 @@
 // Collects the letters of a host over one connection that stays open. A letter is removed there after it is on our disk, so
-// none is lost; after a lost connection the last letter may arrive twice. Nothing is polled: see collect-letters-script.ts.
+// none is lost; after a lost connection the last letter may arrive twice. Letters are not polled: see collect-letters-script.ts.
 
 import { randomBytes } from 'node:crypto';
 import { formatDuration } from '../core/duration.ts';
@@ -16,7 +16,7 @@ interface CollectOptions {
   /** There is no room for the next letter; not said again before one was taken at once. */
   readonly onFull?: () => void;
   readonly fullMs?: number;
-  /** A script with its arguments; `onMoved` is called when it prints something else than before. */
+  /** A script with its arguments; `onMoved` is called when it prints something else than before. It exits with 0 while that is likely. */
   readonly compared?: readonly [script: string, ...args: string[]];
   readonly onMoved?: () => void;
   readonly signal: AbortSignal;

@@ -155,13 +155,16 @@ done`;
 /** Arguments: project, name. Everything that differs from the commit where it began; names of new files that are too many. */
 export const WORKTREE_DIFF = `${WORKTREE_SHELL}
 choose "$1" "$2"; [ -e "$record" ] || answer gone
-load; cd "$path" 2> /dev/null || answer gone
+load; cd "$path" 2> /dev/null && find_admin || answer gone
+# An agent can write .git: another repository there could name programs, which git would run.
+tree() { g --git-dir="$adm" --work-tree="$path" "$@"; }
 printf 'diff\\0'
 {
-  g log --oneline --no-color --no-decorate "$r_base..HEAD"
-  g diff --no-color --no-ext-diff --no-textconv "$r_base"
-  g ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
-    if [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 65536 ]; then g diff --no-color --no-ext-diff --no-index -- /dev/null "$file"
+  tree log --oneline --no-color --no-decorate --no-show-signature "$r_base..HEAD"
+  tree diff --no-color --no-ext-diff --no-textconv --ignore-submodules=dirty "$r_base"
+  tree ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
+    if [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 65536 ]; then
+      tree diff --no-color --no-ext-diff --no-textconv --no-index -- /dev/null "$file"
     else echo "new: $file"; fi
   done
   repo reflog show --format='%gd: %gs' refs/stash 2> /dev/null | grep -F -e "WIP on $r_branch:" -e "On $r_branch:"

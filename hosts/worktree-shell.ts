@@ -191,7 +191,8 @@ inspect() {
   [ ! -d "$adm/modules" ] || doubt 'it has submodules'
   [ -z "$(g -C "$here" for-each-ref refs/worktree)" ] || doubt 'it has references of its own'
   inner=$(find "$here" -name .git -prune -print 2> /dev/null | grep -v -x -F "$here/.git" | head -n 1)
-  [ -z "$inner" ] || { inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; }
+  # Git would run the filters that another repository names.
+  modules=none; [ -z "$inner" ] || { modules=all; inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; }
   g -C "$here" ls-files -v > "$out" 2> /dev/null || doubt 'git cannot read it'
   # Git does not look at changes in these files.
   sed -n 's/^[a-zS] //p' "$out" > "$out.2"
@@ -199,10 +200,10 @@ inspect() {
     case $one in '"'*) ;; *) [ -e "$here/$one" ] || [ -h "$here/$one" ] || continue ;; esac
     doubt 'git is told to ignore changes in some files'; break
   done < "$out.2"
-  g -C "$here" status --porcelain --untracked-files=all --ignore-submodules=none > "$out" 2> "$out.2" || doubt 'git cannot read it'
+  g -C "$here" status --porcelain --untracked-files=all --ignore-submodules=$modules > "$out" 2> "$out.2" || doubt 'git cannot read it'
   [ ! -s "$out.2" ] || doubt 'git cannot read all of it'
   changed=$(grep -c . "$out"); files=$(head -n 20 "$out")
-  print=$({ cat "$out"; [ -z "$changed" ] || g -C "$here" diff HEAD --no-ext-diff --no-textconv 2> /dev/null; } | cksum | tr -d ' ')
+  print=$({ cat "$out"; [ -z "$changed" ] || g -C "$here" diff HEAD --no-ext-diff --no-textconv --ignore-submodules=$modules 2> /dev/null; } | cksum | tr -d ' ')
   rm -f "$out.2"
   tips=
   for one in $at_tip $at_head; do [ -n "$(elsewhere "$one")" ] || tips="$tips $one"; done

@@ -1,5 +1,7 @@
 // Binds a session to its conversation: its thread, or the channel itself if the channel talks to it.
 
+import { guaranteeNotes } from '../agents/guarantees.ts';
+import { driverOf } from '../agents/list.ts';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { settingsOf } from '../core/project.ts';
@@ -33,11 +35,18 @@ interface BinderOptions {
   readonly log: Log;
 }
 
+interface BoundSession {
+  readonly session: SessionPane;
+  readonly shell: ThreadRecord['shell'];
+  /** The agent that has reported from it, if one has. */
+  readonly agent: string | undefined;
+}
+
 export function createBinder(options: BinderOptions) {
   const { config, connections, registry } = options;
 
   /** The thread of this session: one that was adopted, one that exists, or a new one. */
-  async function threadFor(session: SessionPane, to: Destination, place: ThreadChannel, title: string) {
+  async function threadFor({ session, agent }: BoundSession, to: Destination, place: ThreadChannel, title: string) {
     const adopted = registry
       .all()
       .filter((one) => one.adopted !== 'no' && one.closed && !one.deleted && one.title === title && isAt(one, to))
@@ -48,7 +57,7 @@ export function createBinder(options: BinderOptions) {
       if (own.title !== title && adopted !== undefined) options.rename(adopted, title);
       return own;
     }
-    const welcome = welcomeText(welcomeFacts(session));
+    const welcome = welcomeText(welcomeFacts(session, agent));
     const isTaken = await othersThreads(session, title);
     const members = to.server.allow;
     const thread = await ensureThread(place, title, welcome, members, isTaken);
@@ -57,17 +66,13 @@ export function createBinder(options: BinderOptions) {
     return freshThread(place, title, welcome, members, sessionKey(session));
   }
 
-  async function put(
-    session: SessionPane,
-    to: Destination,
-    shell: ThreadRecord['shell'],
-    inChannel: boolean,
-  ): Promise<ThreadRecord> {
+  async function put(bound: BoundSession, to: Destination, inChannel: boolean): Promise<ThreadRecord> {
+    const { session, shell } = bound;
     const title = titleOf(session, config);
     const place = await connections.of(to.server).place(to.channel);
     const thread = inChannel
       ? { id: to.channel, lastMessageId: (await getChannel(place.rest, to.channel))?.last_message_id }
-      : await threadFor(session, to, place, title);
+      : await threadFor(bound, to, place, title);
     const before = registry.get(thread.id);
     const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
     const { path, ...pane } = session;
@@ -81,12 +86,12 @@ export function createBinder(options: BinderOptions) {
       ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
       adopted: before?.adopted ?? 'no',
-      agent: isSame ? before.agent : likelyAgent(session),
+      agent: bound.agent ?? (isSame ? before.agent : likelyAgent(session)),
       settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
     };
     registry.put(record);
     if (!inChannel && record.adopted === 'no')
-      completeWelcome(place, session, to, record).catch((error: Error) =>
+      completeWelcome(place, bound, to, record).catch((error: Error) =>
         options.log.info('completing a welcome', { because: error.message }),
       );
     return record;
@@ -95,11 +100,11 @@ export function createBinder(options: BinderOptions) {
   /** Afterwards, because git may be slow. A thread has the id of its welcome message. */
   async function completeWelcome(
     place: ThreadChannel,
-    session: SessionPane,
+    { session, agent }: BoundSession,
     to: Destination,
     record: ThreadRecord,
   ): Promise<void> {
-    const facts = welcomeFacts(session);
+    const facts = welcomeFacts(session, agent);
     // Only our own start has used the settings.
     const isOurs = parseStarted(session.started)?.command.length === 0;
     const settings = isOurs ? settingsOf(to.project, facts.session, record.settings) : {};
@@ -109,18 +114,15 @@ export function createBinder(options: BinderOptions) {
   }
 
   /** Undefined if another session of this name, on another tmux server, has the channel. */
-  async function toChannel(
-    session: SessionPane,
-    to: Destination,
-    shell: ThreadRecord['shell'],
-  ): Promise<ThreadRecord | undefined> {
+  async function toChannel(bound: BoundSession, to: Destination): Promise<ThreadRecord | undefined> {
+    const { session } = bound;
     const holder = registry.get(to.channel);
     const isOther = holder !== undefined && !holder.closed && sessionKey(holder) !== sessionKey(session);
     if (isOther && (await options.isAlive(holder).catch(() => true))) {
       if (talksInChannel(holder, to.project, config)) return undefined;
       await options.ensure(paneOfRecord(holder), { directory: holder.project || holder.cwd });
     }
-    return put(session, to, shell, true);
+    return put(bound, to, true);
   }
 
   /** Threads whose session still exists, under another name or on another tmux server. */
@@ -134,13 +136,21 @@ export function createBinder(options: BinderOptions) {
   }
 
   return {
-    toThread: (session: SessionPane, to: Destination, shell: ThreadRecord['shell']) => put(session, to, shell, false),
+    toThread: (bound: BoundSession, to: Destination) => put(bound, to, false),
     toChannel,
   };
 }
 
-function welcomeFacts(session: SessionPane): WelcomeFacts {
-  return { session: session.group ?? session.sessionName, host: session.host, cwd: session.path };
+/** An agent that only its program suggests is not named. */
+function welcomeFacts(session: SessionPane, reported: string | undefined): WelcomeFacts {
+  const started = parseStarted(session.started);
+  const name = reported ?? started?.agent;
+  const driver = name === undefined ? undefined : driverOf(name);
+  const notes = driver && [...guaranteeNotes(driver), ...(started?.weaker === undefined ? [] : [started.weaker])];
+  return {
+    ...{ session: session.group ?? session.sessionName, host: session.host, cwd: session.path },
+    agent: driver && notes && { title: driver.title, notes },
+  };
 }
 
 export function isAt({ server, channel }: ThreadRecord, to: Destination): boolean {

@@ -136,7 +136,9 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     const tries = unsure.get(thread) ?? 0;
     unsure.delete(thread);
     if (wanted !== undefined && now - wanted >= SOON_MS) return true;
-    if (options.isActive(thread) && now - Math.max(looked, at) >= ACTIVE_MS) return true;
+    // It was reported at `at`. If it has just become active, a delivery may be looking at it.
+    const knownAt = Math.max(looked, at, options.changedAt(thread));
+    if (options.isActive(thread) && now - knownAt >= ACTIVE_MS) return true;
     if (isMoved(thread, looked, now)) return true;
     if (!options.isUnsure(thread)) return false;
     const isDue = now - looked >= AGAIN_MS && tries < UNSURE_LOOKS;

@@ -2,6 +2,7 @@
 // knows which messages were typed, and those who wait are notified. No request is needed.
 
 import { type DeliveryRecord, NO_NOTICE, type Registry, type ThreadRecord } from './registry.ts';
+import { unreportedPrompts, withSubmitted } from './submitted-prompts.ts';
 
 export interface Receipts {
   /** Called before it is typed, because the receipt may come before typing returns. */
@@ -46,6 +47,11 @@ export function createReceipts(registry: Registry): Receipts {
     if (delivery !== undefined && isLate(delivery)) for (const listener of late) listener(thread, delivery);
   }
 
+  function remember(record: ThreadRecord, prompts: readonly string[], letter: ReceiptLetter): void {
+    const submitted = withSubmitted(record, prompts, letter);
+    if (submitted !== undefined) registry.change(record.thread, { submitted });
+  }
+
   function wake(id: string): void {
     for (const end of waiting.get(id) ?? []) end();
   }
@@ -77,11 +83,14 @@ export function createReceipts(registry: Registry): Receipts {
     },
     submitted(thread, prompts, letter) {
       const record = registry.get(thread);
-      if (record !== undefined) take(record, confirmedBy(record.deliveries, prompts, letter));
+      if (record === undefined) return;
+      remember(record, prompts, letter);
+      take(record, confirmedBy(record.deliveries, prompts, letter));
     },
     turnEnded(thread, prompts, letter) {
       const record = registry.get(thread);
       if (record === undefined || record.stoppedAt >= letter.writtenAt) return;
+      remember(record, unreportedPrompts(record, prompts), letter);
       take(record, confirmedByTurn(record.deliveries, prompts, letter, record.stoppedAt));
       registry.change(thread, { stoppedAt: letter.writtenAt });
     },

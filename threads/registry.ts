@@ -32,7 +32,13 @@ export function openRegistry(home: Home): Registry {
   const records = new Map(loadThreadRecords(home).map((record) => [record.thread, record]));
   const path = (thread: string) => join(home.folder('threads'), `${thread}.json`);
   const newestFirst = () => [...records.values()].sort((a, b) => b.at - a.at);
-  const live = (one: ThreadRecord) => !one.closed && one.shell !== 'terminal';
+  const newestLive = (isIt: (one: ThreadRecord) => boolean) => {
+    let found: ThreadRecord | undefined;
+    for (const one of records.values())
+      if (!one.closed && one.shell !== 'terminal' && (found === undefined || one.at > found.at) && isIt(one))
+        found = one;
+    return found;
+  };
   const listeners: ((now: ThreadRecord, before: ThreadRecord | undefined) => void)[] = [];
 
   function set(record: ThreadRecord): void {
@@ -49,12 +55,12 @@ export function openRegistry(home: Home): Registry {
   return {
     get: (thread) => records.get(thread),
     all: () => [...records.values()],
-    ofSession: (host, session) =>
-      newestFirst().find((one) => live(one) && one.host === host && sessionKey(one) === sessionKey(session)),
+    ofSession(host, session) {
+      const key = sessionKey(session);
+      return newestLive((one) => one.host === host && sessionKey(one) === key);
+    },
     ofPane: (host, serverPid, paneId) =>
-      newestFirst().find(
-        (one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId && live(one),
-      ),
+      newestLive((one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId),
     put: set,
     onChange: (listener) => void listeners.push(listener),
     change(thread, to) {
@@ -158,6 +164,11 @@ export const threadRecordSchema = z.object({
   posted: z.array(postedSchema).readonly().default([]),
   /** Messages typed into the pane, oldest first. */
   deliveries: z.array(deliverySchema).readonly().default([]),
+  /** The last prompts that the agent submitted, oldest first; see submitted-prompts.ts. */
+  submitted: z
+    .array(z.object({ letter: z.string(), print: z.string(), at: z.number() }))
+    .readonly()
+    .optional(),
   /** When the agent last ended a turn. */
   stoppedAt: z.number().default(0),
   /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */

@@ -13,18 +13,24 @@ export interface SessionStart {
   readonly command: readonly string[];
   /** The agent, if it is not Claude Code. */
   readonly agent?: string | undefined;
+  /** Why its agent guarantees less than usual. */
+  readonly weaker?: string | undefined;
   /** What was asked for it. */
   readonly settings?: SessionSettings | undefined;
   /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
   readonly declared?: 'new' | 'continued' | undefined;
+  /** The bridge that started it: another one may declare the same session. */
+  readonly by?: string | undefined;
 }
 
 const startSchema = z.object({
   directory: z.string(),
   command: z.array(z.string()),
   agent: z.string().regex(AGENT_NAME).optional().catch(undefined),
+  weaker: z.string().max(500).optional().catch(undefined),
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
+  by: z.string().optional(),
 });
 const LONGEST = 8_000;
 
@@ -55,9 +61,10 @@ export function isDeclaredStart(started: string | undefined): boolean {
   return parseStarted(started)?.declared !== undefined;
 }
 
-/** A conversation that is continued has had its prompt. */
-export function getsPrompt(started: string | undefined): boolean {
-  return parseStarted(started)?.declared === 'new';
+/** From the bridge that started it. A conversation that is continued has had its prompt. */
+export function getsPrompt(started: string | undefined, bridge: string): boolean {
+  const { declared, by } = parseStarted(started) ?? {};
+  return declared === 'new' && by === bridge;
 }
 
 /** Whether we know what to start: what somebody else ran in a plain shell is not known. */

@@ -37,6 +37,8 @@ export interface Threads {
     options: {
       readonly directory: string;
       readonly shell?: ThreadRecord['shell'];
+      /** The agent that has reported from it. */
+      readonly agent?: string | undefined;
       readonly gone?: string;
     },
   ): Promise<ThreadRecord | undefined>;
@@ -50,8 +52,8 @@ export interface Threads {
   reopen(thread: string): Promise<void>;
   /** The gateway reported that a thread was archived or reopened. */
   heard(thread: string, archived: boolean): void;
-  /** All open threads of this server; the others were archived while we were not connected. */
-  heardActive(server: string, open: ReadonlySet<string>): void;
+  /** All open threads of these channels; the others were archived while we were not connected. */
+  heardActive(channels: readonly string[], open: ReadonlySet<string>): void;
 }
 
 interface ThreadsOptions {
@@ -127,7 +129,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     ensure: (...one) => ensure(...one),
   });
 
-  const ensure: Threads['ensure'] = (session, { directory, shell = 'found', gone }) => {
+  const ensure: Threads['ensure'] = (session, { directory, shell = 'found', agent, gone }) => {
     const key = `${session.host} ${sessionKey(session)}`;
     // Two panes of one session must not both create its thread.
     return opening(key, async () => {
@@ -147,9 +149,10 @@ export function openThreads(options: ThreadsOptions): Threads {
         if (known.title !== title && known.archived === 'no') rename(known, title);
         return known;
       }
-      const talking = talks ? await opening(`${to.channel} talk`, () => bind.toChannel(session, to, shell)) : undefined;
+      const bound = { session, shell, agent };
+      const talking = talks ? await opening(`${to.channel} talk`, () => bind.toChannel(bound, to)) : undefined;
       if (talking === undefined && isThere && isPlaced && !known.inChannel) return known;
-      const own = () => opening(`${to.channel} ${session.sessionName}`, () => bind.toThread(session, to, shell));
+      const own = () => opening(`${to.channel} ${session.sessionName}`, () => bind.toThread(bound, to));
       const record = talking ?? (await own());
       if (known !== undefined && known.thread !== record.thread) {
         if (isThere) await moveAway(known, record).catch(failed);
@@ -186,8 +189,8 @@ export function openThreads(options: ThreadsOptions): Threads {
       if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
       if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
     },
-    heardActive(server, open) {
-      for (const { thread, archived } of registry.all().filter((one) => one.server === server))
+    heardActive(channels, open) {
+      for (const { thread, archived } of registry.all().filter((one) => channels.includes(one.channel)))
         if (open.has(thread) !== (archived === 'no')) this.heard(thread, !open.has(thread));
     },
   };

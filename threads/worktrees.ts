@@ -1,12 +1,11 @@
-// The worktrees of sessions: which there are, to which directory each belongs, and which session uses it. A host keeps the records
-// (see hosts/worktree-shell.ts); this is what we need to know while it is away.
+// The worktrees of sessions: makes, ends and finds them, and knows to which directory each belongs and which session uses it.
 
-import * as z from 'zod';
+import { realpathSync } from 'node:fs';
 import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Project, projectName } from '../core/project.ts';
 import type { SessionName } from '../core/session-name.ts';
-import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import { writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import {
   endWorktree,
@@ -20,29 +19,9 @@ import {
   worktreeReady,
 } from '../hosts/run-worktree.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import type { Session } from '../tmux/sessions.ts';
 import type { SessionPlace } from './destination.ts';
+import { isSameWorktree, isWithin, type KnownWorktree, loadWorktrees, takeWorktreeNotes } from './known-worktree.ts';
 import type { ThreadRecord } from './registry.ts';
-
-const knownSchema = z.object({
-  host: z.string(),
-  project: z.string(),
-  /** Empty until the host has told it. */
-  name: z.string(),
-  path: z.string(),
-  /** Where its session starts: the same subfolder as in the repository. */
-  start: z.string(),
-  branch: z.string(),
-  session: z.string(),
-  /** The directory that the session would have had without a worktree. */
-  directory: z.string(),
-  thread: z.string(),
-  /** Kept: its session has ended, and a user decides what happens. */
-  state: z.enum(['making', 'open', 'kept']),
-  /** Its set-up runs, and its session waits for that. */
-  isSettingUp: z.boolean().default(false),
-});
-export type KnownWorktree = Readonly<z.output<typeof knownSchema>>;
 
 /** A worktree that a session is about to start in. Nothing removes it before `release`. */
 export interface PreparedWorktree extends MadeWorktree {
@@ -63,6 +42,10 @@ export interface Worktrees {
     wanted: SessionPlace & { readonly session: SessionName; readonly project: Project | undefined },
   ): Promise<PreparedWorktree>;
   known(): readonly KnownWorktree[];
+  /** Called after each change of what is known. */
+  onChange(listener: () => void): void;
+  /** Compares what is known with the host: learns those that nobody knows, and resolves with those whose folder is gone. */
+  compare(host: string): Promise<readonly KnownWorktree[]>;
   ofThread(thread: string): KnownWorktree | undefined;
   /** The worktree that the session of this record is in, also if the session has another thread now. */
   ofRecord(record: ThreadRecord): KnownWorktree | undefined;
@@ -87,30 +70,11 @@ interface WorktreesOptions {
   readonly userHome: (host: string) => string | undefined;
 }
 
-const sameOne = (a: KnownWorktree, b: KnownWorktree) =>
-  a.host === b.host && a.project === b.project && (a.name === b.name || (a.name === '' && a.session === b.session));
-
-/** For a command that starts a session again while no bridge runs. */
-export function loadWorktrees(home: Home): readonly KnownWorktree[] {
-  return readJson(home.path('state', 'worktrees.json'), z.array(knownSchema)) ?? [];
-}
-
-/** Whether one of these sessions is in the worktree. */
-export function usesWorktree(
-  sessions: readonly Pick<Session, 'name' | 'pane'>[],
-  { path, session }: Pick<KnownWorktree, 'path' | 'session'>,
-): boolean {
-  return sessions.some(
-    ({ name, pane }) => !pane.dead && (name === session || (path !== '' && isWithin(pane.path, path))),
-  );
-}
-
-const isWithin = (directory: string, path: string) => directory === path || directory.startsWith(`${path}/`);
-
 export function openWorktrees({ home, config, hosts, userHome }: WorktreesOptions): Worktrees {
   const path = home.path('state', 'worktrees.json');
   let all = loadWorktrees(home);
   const inTurn = createKeyedQueue();
+  const listeners: (() => void)[] = [];
   const keyOf = (one: Pick<KnownWorktree, 'host' | 'project' | 'session'>) =>
     `${one.host} ${one.project} ${one.session}`;
   const on = (host: string): WorktreeHost => ({
@@ -122,12 +86,32 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     all = changed;
     home.folder('state');
     writeBestEffort(path, all);
+    for (const listener of listeners) listener();
   }
   const put = (one: KnownWorktree) =>
-    keep([...all.filter((other) => !sameOne(other, one) && !sameOne(one, other)), one]);
-  const forget = (one: KnownWorktree) => keep(all.filter((other) => !sameOne(one, other)));
-  const find = ({ host, directory }: SessionPlace) =>
+    keep([...all.filter((other) => !isSameWorktree(other, one) && !isSameWorktree(one, other)), one]);
+  const forget = (one: KnownWorktree) => keep(all.filter((other) => !isSameWorktree(one, other)));
+  const at = ({ host, directory }: SessionPlace) =>
     all.find((one) => one.host === host && one.path !== '' && isWithin(directory, one.path));
+  const ourHomes = [...new Set([home.root, realpathSync(home.root)])];
+  const isInRoot = ({ host, directory }: SessionPlace) =>
+    (hosts.isLocal(host) ? ourHomes : [`${userHome(host) ?? '~'}/.threadmux`]).some((root) =>
+      isWithin(directory, `${root}/worktrees`),
+    );
+
+  /** The command line may have made some. */
+  function takeNotes(): void {
+    takeWorktreeNotes(home, (one) => {
+      if (!all.some((other) => isSameWorktree(other, one))) put(one);
+    });
+  }
+
+  function find(place: SessionPlace): KnownWorktree | undefined {
+    const one = at(place);
+    if (one !== undefined || !isInRoot(place)) return one;
+    takeNotes();
+    return at(place);
+  }
 
   const ofThread = (thread: string) => all.findLast((one) => one.thread === thread);
 
@@ -153,7 +137,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
 
   async function ready(one: KnownWorktree): Promise<void> {
     await worktreeReady(on(one.host), one);
-    const now = all.find((other) => sameOne(one, other));
+    const now = all.find((other) => isSameWorktree(one, other));
     if (now?.isSettingUp) put({ ...now, isSettingUp: false });
   }
 
@@ -194,10 +178,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       const one = find(place);
       return one === undefined ? place : { host: place.host, directory: one.directory };
     },
-    isInside({ host, directory }) {
-      const root = hosts.isLocal(host) ? home.root : `${userHome(host) ?? '~'}/.threadmux`;
-      return find({ host, directory }) !== undefined || isWithin(directory, `${root}/worktrees`);
-    },
+    isInside: (place) => find(place) !== undefined || isInRoot(place),
     prepare(wanted) {
       const project = wanted.project?.name || projectName(wanted.directory);
       return new Promise((resolve, reject) => {
@@ -213,6 +194,26 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       });
     },
     known: () => all,
+    onChange: (listener) => void listeners.push(listener),
+    async compare(host) {
+      takeNotes();
+      const before = all; // one that is removed meanwhile must not come back
+      const there = await findWorktrees(on(host), false);
+      const isOf = (found: FoundWorktree) => (one: KnownWorktree) =>
+        one.host === host &&
+        one.project === found.project &&
+        (one.name === found.name || one.session === found.session);
+      const unknown = there.filter((found) => found.state !== 'gone' && ![...before, ...all].some(isOf(found)));
+      for (const { project, name, session, directory, branch, path } of unknown)
+        put({
+          ...{ host, project, name, session, directory, branch, path, start: path },
+          ...{ thread: '', state: 'kept', isSettingUp: false },
+        });
+      const gone = there.filter(({ state }) => state === 'gone');
+      return all.filter(
+        (one) => one.state === 'kept' && gone.some((found) => found.name === one.name && isOf(found)(one)),
+      );
+    },
     ofThread,
     ofRecord({ thread, host, cwd }) {
       const one = ofThread(thread) ?? find({ host, directory: cwd });
@@ -222,7 +223,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     },
     end: (given, isUsed, anyway) =>
       inTurn(keyOf(given), async () => {
-        const one = await named(all.find((other) => sameOne(given, other)) ?? given);
+        const one = await named(all.find((other) => isSameWorktree(given, other)) ?? given);
         if (one === undefined) return { is: 'gone' };
         if (await isUsed()) return { is: 'used' };
         const ended = await endWorktree(on(one.host), one, anyway);

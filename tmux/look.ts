@@ -155,10 +155,16 @@ export async function listPanes(tmux: Tmux, options: ShOptions = {}): Promise<re
   });
 }
 
-/** A script that prints something else when a pane may show something else. */
+/** A script that prints something else when a pane may show something else. It exits with 0 while somebody is attached. */
 export function panesPrint(tmux: Pick<Tmux, 'host' | 'socket'>): [script: string, ...args: string[]] {
-  return asScript(tmux, 't list-panes -a -F "$1" 2>/dev/null', rowFormat(LISTED));
+  return asScript(tmux, PRINT, `#{session_attached}\t${rowFormat(LISTED)}`);
 }
+
+const PRINT = `all=$(t list-panes -a -F "$1" 2>/dev/null)
+printf '%s\\n' "$all"
+case "
+$all" in *'
+'[1-9]*) ;; *) exit 1 ;; esac`;
 
 function toListed(row: Readonly<Record<(typeof LISTED)[number], string>>): ListedPane {
   return {

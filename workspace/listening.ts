@@ -1,7 +1,7 @@
 // The port and the socket: which part of the workspace handles a request or a WebSocket, and what is refused immediately.
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
@@ -45,15 +45,56 @@ export function makeServer(log: (line: string) => void): Server {
   return server.on('error', (error) => log(`the server: ${error.message}`));
 }
 
-/** Resolves with the port. */
+/**
+ * Resolves with the port. A browser looks for "localhost" at ::1 and at 127.0.0.1. Where we do not listen, another user could answer
+ * for us, so we take both; a port of which somebody has one is in use.
+ */
 export async function listenOn(server: Server, port: number, listen: string): Promise<number> {
-  await listening(server, { port, host: listen }).catch((cause: unknown) => {
-    throw new ThreadmuxError('workspace_failed', `The workspace cannot listen on ${listen}:${port}.`, {
-      cause,
-      hint: 'Choose another port, or stop the program that uses this one.',
-    });
-  });
-  return (server.address() as AddressInfo).port;
+  for (let tries = 1; ; tries++) {
+    try {
+      await listening(server, { port, host: listen });
+      const at = server.address() as AddressInfo;
+      const others: TcpServer[] = [];
+      server.once('close', () => {
+        for (const one of others) one.close();
+      });
+      for (const host of LOOPBACKS.filter((one) => !isCovered(one, at.address)))
+        others.push(...(await listenAlso(server, at.port, host)));
+      return at.port;
+    } catch (cause) {
+      await new Promise((closed) => server.close(closed));
+      // We chose this port ourselves: take another one.
+      if (port === 0 && isInUse(cause) && tries < MOST_TRIES) continue;
+      throw new ThreadmuxError('workspace_failed', `The workspace cannot listen on ${listen}:${port}.`, {
+        cause,
+        hint: 'Choose another port, or stop the program that uses this one.',
+      });
+    }
+  }
+}
+
+const LOOPBACKS = ['127.0.0.1', '::1'];
+const MOST_TRIES = 20;
+
+function isCovered(loopback: string, address: string): boolean {
+  return address === loopback || address === '::' || (address === '0.0.0.0' && loopback === '127.0.0.1');
+}
+
+/** The same server at another address. None if this machine has no such address: then nobody can take it. */
+async function listenAlso(server: Server, port: number, host: string): Promise<readonly TcpServer[]> {
+  const other = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+  other.maxConnections = MAX_CONNECTIONS;
+  try {
+    await listening(other, { port, host });
+  } catch (error) {
+    if (isInUse(error)) throw error;
+    return [];
+  }
+  return [other.on('error', (error) => server.emit('error', error))];
+}
+
+function isInUse(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
 /** The caller must hold the workspace's lock: an existing socket file is then left over from a killed process. */
@@ -74,7 +115,7 @@ export async function listenAt(server: Server, path: string): Promise<void> {
   chmodSync(path, 0o600);
 }
 
-function listening(server: Server, where: object): Promise<void> {
+function listening(server: TcpServer, where: object): Promise<void> {
   return new Promise((done, failed) => {
     server.once('error', failed).listen(where, () => {
       server.off('error', failed);

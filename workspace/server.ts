@@ -25,7 +25,7 @@ import { openMemory } from './storage/journal.ts';
 import { idTime } from './storage/message-log.ts';
 import type { StoredThread, WorkspaceState } from './storage/store.ts';
 import { openUploads, uploadsOf } from './storage/uploads.ts';
-import { loadIdentity, type ThreadState, type WorkspaceContext } from './workspace-context.ts';
+import { loadIdentity, type PanelData, type ThreadState, type WorkspaceContext } from './workspace-context.ts';
 
 export interface WorkspaceOptions {
   /** The folder for all data. */
@@ -57,8 +57,8 @@ export interface Workspace {
   newLink(): string;
   /** What the session of a thread does, for the page. */
   tellState(thread: string, state: ThreadState): void;
-  /** The rows of the view of all sessions. */
-  tellPanel(rows: readonly object[]): void;
+  /** What the view of all sessions shows. */
+  tellPanel(view: PanelData): void;
   close(): Promise<void>;
 }
 
@@ -128,7 +128,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     publish: sessions.publish,
     newLink,
     states: new Map(),
-    panel: { rows: [] },
+    panel: { view: { rows: [], worktrees: [] } },
     gatewayInfo: (host) => ({
       url: gatewayUrl(host),
       shards: 1,
@@ -182,7 +182,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     token,
     newLink,
     tellState: (thread, state) => publishState(world, thread, state),
-    tellPanel: (rows) => publishPanel(world, rows),
+    tellPanel: (view) => publishPanel(world, view),
     guildId,
     channelId,
     userId,

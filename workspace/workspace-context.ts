@@ -29,7 +29,13 @@ export interface WorkspaceContext {
   /** By thread, as the bridge told them. */
   readonly states: Map<string, ThreadState>;
   /** What the view of all sessions shows, as the bridge told it. */
-  readonly panel: { rows: readonly object[] };
+  readonly panel: { view: PanelData };
+}
+
+/** Everything that the view of all sessions shows; only the page looks inside. */
+export interface PanelData {
+  readonly rows: readonly object[];
+  readonly worktrees: readonly object[];
 }
 
 /** What the session of a thread does, for the page. */

@@ -22,15 +22,22 @@ export function launchCodex(options: LaunchOptions): Launch {
     return { argv: embedded, environment: {}, weaker: `${mode.because} ${WEAKER}` };
   return {
     argv: [
-      ...['/bin/sh', `${local.dist}/agents/codex/codex-pane`, home],
+      ...['/bin/sh', `${local.dist}/agents/codex/codex-pane`, home, scripts],
       quoteShellWords([...program, 'app-server', ...configOptions(wishes)]),
       quoteShellWords([local.node, `${local.dist}/bin/codex-companion.js`, scripts, home]),
       quoteShellWords(embedded),
+      JSON.stringify(notice(options.directory)),
       quoteShellWords(program),
       ...words,
     ],
     environment: {},
   };
+}
+
+/** Reported if the server does not start. */
+function notice(cwd: string) {
+  const message = `The server of Codex did not start. ${WEAKER}`;
+  return { event: 'notice', session: '', cwd, transcript: '', message };
 }
 
 /** What comes nearest to the modes of Claude Code. */
@@ -57,7 +64,7 @@ interface ModeFacts {
 /** The first version whose server we have seen. */
 const SERVER_SINCE = [0, 166];
 /** Unix sockets have a short limit, 104 bytes on macOS; a folder and a name follow. */
-const LONGEST_HOME = 70;
+const LONGEST_HOME = 80;
 /** The server does not take them, or they ask for a Codex without one. */
 const WITHOUT_SERVER = /^(?:-p|--profile(?:=.*)?|--no-daemon|--dangerously-bypass-hook-trust|--oss|--remote(?:=.*)?)$/;
 

@@ -3,7 +3,7 @@
 import { type FoundSessions, findSessions, sessionAge } from '../../bridge/commands/sessions.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { errorData } from '../../core/errors.ts';
-import { isSessionName } from '../../core/session-name.ts';
+import { isSessionName, labelOf } from '../../core/session-name.ts';
 import { loadStates, type ShownState, shownStates, stateWords } from '../../threads/known-states.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import { listSessions } from '../../tmux/sessions.ts';
@@ -105,7 +105,7 @@ function shownRow({ host, session, state }: SessionWithState) {
 
 function shownTable(rows: readonly ReturnType<typeof shownRow>[], defaultHost: string): string {
   const cells = rows.map(({ name, host, state, directory, age, id }) => [
-    host === defaultHost ? name : `${name}@${host}`,
+    labelOf({ name, host }, { defaultHost }),
     ...[state, directory, age, id],
   ]);
   return table(['SESSION', 'STATE', 'DIRECTORY', 'AGE', 'ID'], cells);

@@ -14,8 +14,8 @@ import { localServer } from '../../home/config-file.ts';
 import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { programPlace } from '../../install/program-files.ts';
 import { projectOfPlace } from '../../threads/destination.ts';
+import { loadWorktrees } from '../../threads/known-worktree.ts';
 import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
-import { loadWorktrees } from '../../threads/worktrees.ts';
 import { killSession, listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
@@ -173,7 +173,7 @@ async function startOne(
       ...(isLocal ? { environment: { variables: { ...environment, ...launch?.environment }, folder } } : {}),
       started: startedText({
         ...{ directory: origin ?? '~', command: given ?? [] },
-        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
+        ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(Object.keys(settings).length > 0 ? { settings } : {}),
       }),
     }),

@@ -13,7 +13,7 @@ import {
   orderOutcomeSchema,
   outcomePath,
   type ThreadOrder,
-} from '../../hooks/letter.ts';
+} from '../../hooks/orders.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { openContext } from '../command-context.ts';

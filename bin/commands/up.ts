@@ -119,7 +119,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   sweep();
   const sweeping = setInterval(sweep, SWEEP_MS);
   return {
-    ...{ states: bridge.states, onRows: bridge.onRows },
+    ...{ states: bridge.states, onView: bridge.onView },
     async stop() {
       clearInterval(sweeping);
       stopping.abort();
@@ -131,13 +131,13 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   };
 }
 
-function showStates({ states, onRows }: Running, workspace: Workspace): void {
-  onRows(workspace.tellPanel);
+function showStates({ states, onView }: Running, workspace: Workspace): void {
+  onView(workspace.tellPanel);
   states.onState(workspace.tellState);
   for (const [thread, state] of states.all()) workspace.tellState(thread, state);
 }
 
-interface Running extends Pick<Bridge, 'states' | 'onRows'> {
+interface Running extends Pick<Bridge, 'states' | 'onView'> {
   stop(): Promise<void>;
 }
 

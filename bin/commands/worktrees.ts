@@ -4,7 +4,7 @@
 import { workWords } from '../../bridge/worktree-ends.ts';
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
 import { endWorktree, type FoundWorktree, findWorktrees, type WorktreeHost } from '../../hosts/run-worktree.ts';
-import { usesWorktree } from '../../threads/worktrees.ts';
+import { usesWorktree } from '../../threads/known-worktree.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, table, withProgress } from '../print.ts';

@@ -17,7 +17,7 @@ import type { Threads } from '../../threads/session-threads.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { Worktrees } from '../../threads/worktrees.ts';
 import type { HostList } from '../../tmux/host-list.ts';
-import type { DeclaredSessions } from '../declared/declared-sessions.ts';
+import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry.ts';
@@ -52,7 +52,9 @@ export interface CommandContext {
   readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  /** Takes a message that came as a slash command, like one that was written. */
+  /** Stores a message that the bot posted for a user. */
+  readonly store: (message: AcceptedMessage) => void;
+  /** Takes a message that the bot posted for a user, like one that was written. */
   readonly accept: (message: AcceptedMessage, thread: ThreadRef) => void;
   readonly slash: SlashMessages;
   readonly scheduled: Scheduled;

@@ -2,7 +2,7 @@
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
-import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { startCommand, stopSessionCommand } from './declared.ts';
@@ -114,6 +114,6 @@ export async function runCommand(name: string, order: CommandCall, tools: Comman
   } catch (error) {
     tools.log.info('command failed', { name, because: (error as Error).message });
     if (!isThreadmuxError(error)) tools.log.error('command failed', { name, because: (error as Error).stack ?? '' });
-    return replyWith(`⚠️ ${untrustedHint(error)}`.slice(0, 1_900));
+    return replyWith(cutMessage(`⚠️ ${untrustedHint(error)}`, 1_900));
   }
 }

@@ -51,7 +51,7 @@ function threadFor({ rest, thread }: CommandCall, { threads, server, config }: C
   const named = threads.registry
     .all()
     .filter((one) => one.server === server.name && !one.deleted)
-    .filter(({ sessionName, host }) => [sessionName, `${sessionName}@${host}`].includes(asked))
+    .filter(({ sessionName: name, host }) => asked === `${name}@${host}` || (asked === name && !name.includes('@')))
     .toSorted((a, b) => b.at - a.at);
   const found = named.find(({ host }) => host === config.defaultHost) ?? named[0];
   if (found === undefined)

@@ -6,7 +6,7 @@ import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { narrowText } from '../../core/narrow-text.ts';
 import { isNewer } from '../../core/snowflake.ts';
-import { untrustedCode } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { button, keyButtons, type MessageDraft, row } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
@@ -158,7 +158,7 @@ async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<
 async function changed(pane: FoundPane): Promise<MessageDraft> {
   const shown = await showScreen(pane);
   const words = '⚠️ Not pressed: the screen has changed. Use the buttons under this new screen.';
-  return { ...shown, content: `${words}\n${shown.content}`.slice(0, 2_000) };
+  return { ...shown, content: cutMessage(`${words}\n${shown.content}`, 2_000) };
 }
 
 const WHY: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 // !kill ends a session, a terminal or a headless agent, by its exact name.
 
 import { ThreadmuxError } from '../../core/errors.ts';
+import { parseLabel } from '../../core/session-name.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { endedNotice, startButtons } from '../../threads/ended-notice.ts';
 import { killSession } from '../../tmux/sessions.ts';
@@ -14,7 +15,7 @@ export const killCommand: Command = {
   usage: '!kill <name>',
   about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
   async run(order, tools) {
-    const [name = '', host = tools.config.defaultHost] = order.rest.trim().split('@');
+    const { name, host } = parseLabel(order.rest.trim(), tools.config);
     if (name === '')
       throw new ThreadmuxError('bad_usage', '`!kill` needs the exact name of a session.', {
         hint: 'Example: `!kill shop`',

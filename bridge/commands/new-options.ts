@@ -1,5 +1,6 @@
 // What follows "!new": a name, a host, a directory, options, and a command after "--". Pure.
 
+import { allDrivers } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
@@ -48,7 +49,8 @@ export function parseNewOptions(rest: string): NewOptions {
     const value = given ?? before[++at] ?? '';
     if (value === '' || value.startsWith('-'))
       throw usage(`\`${option}\` needs a value, such as \`${option} ${EXAMPLES[option]}\`.`);
-    settings = { ...settings, ...settingFor(setting, value) };
+    const agents = allDrivers().map((driver) => driver.name);
+    settings = { ...settings, ...settingFor(setting, value, agents) };
   }
   const forAgent = before.find((word) => word.startsWith('-') && !word.startsWith('--worktree'));
   if (command !== undefined && forAgent !== undefined)

@@ -169,8 +169,8 @@ export async function beginSession(
       started: startedText({
         directory,
         command: wanted.command ?? [],
-        declared,
-        ...(agent === undefined || agent.driver.name === 'claude' ? {} : { agent: agent.driver.name }),
+        ...(isDeclared ? { declared, by: config.host } : {}),
+        ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(hasSettings ? { settings } : {}),
       }),
     });

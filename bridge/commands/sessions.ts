@@ -2,6 +2,7 @@
 
 import { isShell } from '../../agents/shell-name.ts';
 import { formatDuration } from '../../core/duration.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { type ShownState, shownStates, stateWords } from '../../threads/known-states.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -97,10 +98,9 @@ async function listHost(host: string, tools: CommandContext): Promise<readonly s
 }
 
 function line({ host, session, record }: FoundSessions, state: ShownState, { config }: CommandContext): string {
-  const where = host === config.defaultHost ? '' : `@${host}`;
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
-  return `${STATE_SIGNS[state.state]} ${untrustedCode(session.name + where)}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
+  return `${STATE_SIGNS[state.state]} ${untrustedCode(labelOf({ name: session.name, host }, config))}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
 }
 
 export const STATE_SIGNS: Readonly<Record<StateName, string>> = {

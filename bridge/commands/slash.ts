@@ -2,6 +2,7 @@
 
 import { driverOf } from '../../agents/list.ts';
 import type { SlashCommand } from '../../agents/slash-command.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { SETTING_KEYS } from '../../core/setting-words.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
@@ -189,7 +190,7 @@ async function sessionNames(tools: CommandContext): Promise<readonly string[]> {
   const { hosts, config } = tools;
   const lists = hosts.names().map(async (host) => {
     const found = await findOurSessions(host, tools, DEADLINE_MS).catch(() => []);
-    return found.map(({ session }) => (host === config.defaultHost ? session.name : `${session.name}@${host}`));
+    return found.map(({ session }) => labelOf({ name: session.name, host }, config));
   });
   const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
   return (await Promise.all(lists.map((list) => Promise.race([list, late])))).flat();

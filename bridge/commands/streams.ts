@@ -3,7 +3,7 @@
 import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
-import { untrustedCode } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import { stateWords } from '../../threads/known-states.ts';
 import { promptState, type SessionState, type TimedState } from '../../threads/session-state.ts';
@@ -85,14 +85,11 @@ export const statusCommand: Command = {
         'No terminals or headless agents are running. Start one with `!terminal` or `!agent`; `!sessions` lists the sessions.',
       );
     const live = all.filter((stream) => stream.record().ended === undefined).length;
-    return replyWith(
-      [
-        ...all.map((stream) => line(stream, states)),
-        `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
-      ]
-        .join('\n')
-        .slice(0, 1_990),
-    );
+    const lines = [
+      ...all.map((stream) => line(stream, states)),
+      `-# ${live} of at most ${config.maxThreads} · \`!sessions\` lists the sessions`,
+    ];
+    return replyWith(cutMessage(lines.join('\n'), 1_990));
   },
 };
 

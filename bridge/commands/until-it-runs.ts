@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hasDialog } from '../../agents/fingerprint.ts';
 import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { insideFence, neutralise, untrustedCode } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
+import { screenBlock } from '../../threads/notices.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { lookAtPane } from '../../tmux/look.ts';
@@ -68,7 +69,7 @@ async function showItsScreen(
   const words = `${driverOf(agent).title} has not reported yet. This is what its pane shows.`;
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,
-    content: `🔔 ${words}\n${pane === undefined ? '' : shown.content}`.slice(0, 2_000),
+    content: cutMessage(`🔔 ${words}\n${pane === undefined ? '' : shown.content}`, 2_000),
   });
 }
 
@@ -82,7 +83,7 @@ export async function quitAtOnce(
   const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
   if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
   const { how, lines } = quitReport(seen);
-  const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${insideFence(neutralise(lines))}`;
+  const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${screenBlock(lines)}`;
   const hint = `\`!new ${wanted.name}\` tries it again.`;
   if (thread !== undefined) {
     const { before } = wanted;

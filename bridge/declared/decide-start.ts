@@ -117,6 +117,11 @@ export function isSameRun(a: SessionRun | 'before' | undefined, b: SessionRun | 
   return a !== undefined && a !== 'before' && b !== undefined && runText(a) === runText(b);
 }
 
+/** Whether `threadmux kill` ended this run. */
+export function isMarkOf(mark: { readonly serverPid: number; readonly sessionId: string }, run: SessionRun): boolean {
+  return mark.serverPid === run.serverPid && mark.sessionId === run.sessionId;
+}
+
 export function runText({ serverPid, sessionId, createdAt }: Omit<SessionRun, 'paneId'>): string {
   return `${serverPid}:${sessionId}:${createdAt}`;
 }

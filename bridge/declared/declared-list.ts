@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import type { Config, ServerConfig } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { type DeclaredSession, type Project, projectsOf } from '../../core/project.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 
 export interface DeclaredPlace extends Pick<DeclaredSession, 'name' | 'start' | 'prompt'> {
@@ -30,13 +31,6 @@ export function declaredOf(
       };
     }),
   );
-}
-
-export function labelOf(
-  { name, host }: { readonly name: string; readonly host: string },
-  { defaultHost }: Pick<Config, 'defaultHost'>,
-): string {
-  return host === defaultHost ? name : `${name}@${host}`;
 }
 
 /** A relative directory is inside its project. */

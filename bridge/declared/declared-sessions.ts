@@ -2,59 +2,30 @@
 // one name: tmux itself refuses the second, and a session of this name that somebody else started counts.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServerConfig } from '../../core/config.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { readEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
-import type { CommandContext } from '../commands/command.ts';
 import { type BegunSession, beginSession } from '../commands/new.ts';
-import type { BridgeParts } from '../start-server.ts';
 import {
   afterLook,
   atBridgeStart,
   type DeclaredMemory,
   decideStart,
+  isMarkOf,
   isSameRun,
   runOf,
-  type SessionRun,
+  runText,
   whyNot,
   withCrash,
 } from './decide-start.ts';
 import { type DeclaredPlace, declaredOf } from './declared-list.ts';
 import { openDeclaredMemory } from './declared-memory.ts';
+import type { DeclaredOptions, DeclaredSessions } from './declared-parts.ts';
 import { findRun, type HostPane, panesOfHost, removeExited, stopKeepingPane } from './find-run.ts';
-import { givePrompt } from './give-prompt.ts';
+import { givePrompt, postPrompt } from './give-prompt.ts';
 import { createStartLanes } from './start-lanes.ts';
-import { tellEnd, tellFailedStart } from './tell-end.ts';
+import { closeQuietly, tellEnd, tellFailedStart } from './tell-end.ts';
 import { createTimedLooks } from './timed-looks.ts';
-
-export interface DeclaredStatus {
-  readonly place: DeclaredPlace;
-  /** Undefined if its host could not be asked yet. */
-  readonly isThere: boolean | undefined;
-  /** Why it does not run. */
-  readonly because: ReturnType<typeof whyNot> | undefined;
-}
-
-export interface DeclaredSessions {
-  all(): readonly DeclaredPlace[];
-  statuses(): readonly DeclaredStatus[];
-  /** Somebody wants it to run. Rejects if it could not be started. */
-  start(place: DeclaredPlace): Promise<BegunSession>;
-  /** Somebody ends this session: it is not started again. The result takes it back. */
-  ending(session: { readonly host: string; readonly name: string; readonly run?: SessionRun | undefined }): () => void;
-  onChange(listener: () => void): void;
-  begin(): void;
-  close(): Promise<void>;
-}
-
-export interface DeclaredOptions extends BridgeParts {
-  readonly server: ServerConfig;
-  /** The file with what is remembered. */
-  readonly path: string;
-  readonly tools: () => CommandContext;
-  readonly pausesMs?: readonly number[] | undefined;
-}
 
 /** Here a look costs one process. Elsewhere it costs a command over ssh, and a crash there is reported by nobody. */
 const HERE_MS = 3_000;
@@ -92,10 +63,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     log.info('declared sessions', { host, because: error.message });
     looks.in(host, THERE_MS);
   });
-  const lookIn = looks.in;
 
   const lookEverywhere = () => {
-    for (const host of new Set(declared.map((place) => place.host))) lookIn(host, SOON_MS);
+    for (const host of new Set(declared.map((place) => place.host))) looks.in(host, SOON_MS);
   };
 
   async function look(host: string): Promise<void> {
@@ -109,17 +79,17 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     const isKnown = (key: string) => !lanes.isStarting(key) && lanes.lastStart(key) < began;
     await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, panes, isFirst)));
     const isWatched = mine.some(({ start }) => start === 'auto');
-    lookIn(host, hosts.isLocal(host) ? HERE_MS : isWatched ? THERE_MS : 6 * THERE_MS);
+    looks.in(host, hosts.isLocal(host) ? HERE_MS : isWatched ? THERE_MS : 6 * THERE_MS);
   }
 
   async function lookAt(place: DeclaredPlace, panes: readonly HostPane[], isFirst: boolean): Promise<void> {
     const before = memory.get(keyOf(place));
     const { seen, pane } = findRun(place.name, panes, before.run);
     const mark = readEndMark(home, place);
-    const isMarked = mark !== undefined && (before.run === undefined || isSame(mark, before.run));
+    const isMarked = mark !== undefined && (before.run === undefined || isMarkOf(mark, before.run));
     const { memory: now, happened } = afterLook(before, seen, { now: Date.now(), isMarked, isFirst });
     const isOver = seen.is !== 'alive';
-    if (mark !== undefined && (isOver || !isSame(mark, seen.run))) removeEndMark(home, place);
+    if (mark !== undefined && (isOver || !isMarkOf(mark, seen.run))) removeEndMark(home, place);
     remember(place, now);
     setThere(place, !isOver);
     if (seen.is === 'alive' && pane !== undefined) {
@@ -129,14 +99,8 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     if (happened === 'crashed')
       await tellEnd({ place, pane, run: before.run, next: decide(place), crashes: now.crashes }, options);
     if (pane !== undefined && (await removeExited(hosts, pane))) options.sessionsChanged.tell();
-    if (isFirst && before.run !== undefined && happened === 'nothing') closeRecord(place, before.run);
+    if (isFirst && before.run !== undefined && happened === 'nothing') closeQuietly(place, before.run, registry);
     act(place);
-  }
-
-  /** So that nobody says that it has ended, while it starts again. */
-  function closeRecord({ host }: DeclaredPlace, run: SessionRun): void {
-    const record = registry.ofSession(host, run);
-    if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
   }
 
   function decide({ start, ...place }: DeclaredPlace) {
@@ -148,7 +112,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   function act(place: DeclaredPlace): void {
     const next = decide(place);
     if (next.do === 'give up') remember(place, { ...memory.get(keyOf(place)), givenUp: true });
-    if (next.do === 'wait') lookIn(place.host, Math.max(50, next.until - Date.now()));
+    if (next.do === 'wait') looks.in(place.host, Math.max(50, next.until - Date.now()));
     if (next.do === 'start') void startByItself(place);
   }
 
@@ -160,8 +124,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   async function startByItself(place: DeclaredPlace): Promise<void> {
     const begun = lanes.inTurn(keyOf(place), place.host, async (runs) => {
-      // Somebody may have started or ended it while it waited for its turn.
-      if (isOpen && decide(place).do === 'start') await begin(place, runs);
+      // Somebody may have started or ended it while it waited for its turn, or changed the configuration.
+      const now = isOpen ? placeOf(place) : undefined;
+      if (now !== undefined && decide(now).do === 'start') await begin(now, runs);
     });
     await begun.catch((error: Error) => {
       log.info('starting a declared session', { session: place.label, because: error.message });
@@ -170,7 +135,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
       tellFailedStart({ place, error, next: decide(place), crashes: memory.get(keyOf(place)).crashes }, options);
       act(place);
     });
-    lookIn(place.host, SOON_MS);
+    looks.in(place.host, SOON_MS);
   }
 
   async function begin(place: DeclaredPlace, runs?: () => void): Promise<BegunSession> {
@@ -185,44 +150,68 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     // Somebody may have ended it while its worktree was set up.
     remember(place, { ...known, run, ...(isSameRun(ended, run) ? { ended } : {}) });
     setThere(place, true);
+    if (placeOf(place) === undefined) release(place);
     return begun;
+  }
+
+  /** Somebody wants it. */
+  function startNow<T>(place: DeclaredPlace, act: (place: DeclaredPlace) => Promise<T>): Promise<T> {
+    const started = lanes.once(keyOf(place), () => {
+      const { ended: _, ...known } = memory.get(keyOf(place));
+      remember(place, { ...known, crashes: [], givenUp: false });
+      return act(place);
+    });
+    return started.finally(() => looks.in(place.host, SOON_MS));
+  }
+
+  /** It is no longer declared. */
+  function release(place: DeclaredPlace): void {
+    stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
+      log.info('a session that is no longer declared', { because: error.message }),
+    );
   }
 
   function onConfig(): void {
     const old = declared;
     declared = declaredNow();
-    const isDeclared = (one: DeclaredPlace) => declared.some((now) => keyOf(now) === keyOf(one));
-    for (const place of old.filter((one) => !isDeclared(one)))
-      void stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
-        log.info('a session that is no longer declared', { because: error.message }),
-      );
+    for (const place of old) if (placeOf(place) === undefined) release(place);
     changed();
     lookEverywhere();
   }
+
+  const placeOf = (session: Parameters<typeof keyOf>[0]) => declared.find((one) => keyOf(one) === keyOf(session));
+  const whyNotNow = (place: DeclaredPlace) =>
+    whyNot(place.start, memory.get(keyOf(place)), lanes.isStarting(keyOf(place)));
 
   return {
     all: () => declared,
     statuses: () =>
       declared.map((place) => {
         const isThere = there.get(keyOf(place));
-        const isStarting = lanes.isStarting(keyOf(place));
-        const because = isThere ? undefined : whyNot(place.start, memory.get(keyOf(place)), isStarting);
-        return { place, isThere, because };
+        return { place, isThere, because: isThere ? undefined : whyNotNow(place) };
       }),
-    start: (place) =>
-      lanes
-        .once(keyOf(place), async () => {
-          const { ended: _, ...known } = memory.get(keyOf(place));
-          remember(place, { ...known, crashes: [], givenUp: false });
-          return begin(place);
-        })
-        .finally(() => lookIn(place.host, SOON_MS)),
+    isExpected(session) {
+      const place = placeOf(session);
+      return place !== undefined && whyNotNow(place) === 'starting';
+    },
+    start: (place) => startNow(place, begin),
+    startFor: (place, message) =>
+      startNow(place, async () => {
+        const begun = await begin(place);
+        if (begun.is === 'there' || place.prompt === undefined) return { begun, first: undefined };
+        const run = runText(runOf(begun.session));
+        const prompt = { text: place.prompt, thread: begun.thread, run, before: message };
+        const first = await postPrompt(prompt, { home, threads, tools: tools() });
+        if (first !== undefined) tools().store(first);
+        remember(place, { ...memory.get(keyOf(place)), prompted: run });
+        return { begun, first };
+      }),
     ending({ host, name, run }) {
-      const place = declared.find((one) => one.host === host && one.name === name);
+      const place = placeOf({ host, name });
       if (place === undefined) return () => {};
       const before = memory.get(keyOf(place));
       remember(place, { ...before, ended: run ?? before.run ?? 'before' });
-      lookIn(host, SOON_MS);
+      looks.in(host, SOON_MS);
       return () => remember(place, before);
     },
     onChange: (listener) => void listeners.push(listener),
@@ -232,7 +221,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
       options.sessionsChanged.listen(lookEverywhere);
       options.states.onState((thread, { state }) => {
         const record = state === 'ended' ? registry.get(thread) : undefined;
-        if (declared.some(({ host }) => host === record?.host)) lookIn(record?.host ?? '', SOON_MS);
+        if (declared.some(({ host }) => host === record?.host)) looks.in(record?.host ?? '', SOON_MS);
       });
       options.live?.onReport((about) => 'applied' in about && onConfig());
       lookEverywhere();
@@ -243,8 +232,4 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
       await Promise.race([Promise.all([lanes.settled(), looks.close()]), sleep(CLOSE_MS)]);
     },
   };
-}
-
-function isSame(mark: { readonly serverPid: number; readonly sessionId: string }, run: SessionRun): boolean {
-  return mark.serverPid === run.serverPid && mark.sessionId === run.sessionId;
 }

@@ -1,12 +1,13 @@
-// Gives the declared prompt to a session that we have started: once per start, also if the bridge is killed in between. It is a message of the bot in the
-// thread, and is delivered like any other.
+// A declared session that runs has a thread, and gets its prompt if we have started it: once per start, also if the bridge is killed in between. The prompt is a
+// message of the bot in the thread, and is delivered like any other.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../../home/home.ts';
-import { getsPrompt } from '../../threads/remembered-session.ts';
+import { getsPrompt, isDeclaredStart } from '../../threads/remembered-session.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { CommandContext } from '../commands/command.ts';
+import type { AcceptedMessage } from '../inbox.ts';
 import { type DeclaredMemory, runText } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
 import type { HostPane } from './find-run.ts';
@@ -20,33 +21,52 @@ interface Running {
 interface PromptParts {
   readonly home: Home;
   readonly threads: Threads;
-  readonly tools: Pick<CommandContext, 'say' | 'accept' | 'known' | 'server'>;
+  readonly tools: Pick<CommandContext, 'say' | 'accept' | 'known' | 'server' | 'config'>;
 }
 
-/** The run that has its prompt. */
-export async function givePrompt(
-  { place, pane, memory }: Running,
-  { home, threads, tools }: PromptParts,
-): Promise<string | undefined> {
+/** Resolves with the run that has its prompt. */
+export async function givePrompt({ place, pane, memory }: Running, parts: PromptParts): Promise<string | undefined> {
+  const { threads, tools } = parts;
   const run = runText(pane);
-  if (!getsPrompt(pane.started) || memory.prompted === run) return memory.prompted;
   const { dead: _, exitStatus: __, createdAt: ___, ...session } = pane;
   const record =
     threads.registry.ofSession(pane.host, pane) ??
-    // The bridge was killed before it created the thread.
-    (await threads.ensure(session, { directory: pane.path, shell: 'no' }));
-  if (record === undefined) return memory.prompted;
+    // Somebody else started it, or the bridge was killed before it created the thread.
+    (await threads.ensure(session, {
+      directory: pane.path,
+      shell: isDeclaredStart(pane.started) ? 'no' : 'found',
+    }));
+  const getsIt = getsPrompt(pane.started, tools.config.host) && memory.prompted !== run;
+  if (record === undefined || !getsIt) return memory.prompted;
   if (place.prompt === undefined) return run;
-  const text = place.prompt;
+  const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, parts);
+  const thread = await tools.known.find(record.thread);
+  if (prompt !== undefined && thread !== undefined) tools.accept(prompt, thread);
+  return run;
+}
+
+interface PostedPrompt {
+  readonly text: string;
+  readonly thread: string;
+  readonly run: string;
+  /** A message that is typed after it, although it is older. */
+  readonly before?: string;
+}
+
+/** Undefined if it was taken before. */
+export async function postPrompt(
+  { text, thread, run, before }: PostedPrompt,
+  { home, threads, tools }: PromptParts,
+): Promise<AcceptedMessage | undefined> {
   // The same message after a crash, because of its nonce.
   const draft = { content: text.length > 1_900 ? `${text.slice(0, 1_900)}…` : text, silent: true };
-  const message = await tools.say(record.thread, ['prompt', run], draft);
-  const thread = await tools.known.find(record.thread);
-  if (message === undefined || thread === undefined) return run;
+  const id = await tools.say(thread, ['prompt', run], draft);
   const isTaken =
-    existsSync(join(home.folder('inbox'), `${message}.json`)) ||
-    threads.registry.get(record.thread)?.deliveries.some((one) => one.message === message);
+    id === undefined ||
+    existsSync(join(home.folder('inbox'), `${id}.json`)) ||
+    threads.registry.get(thread)?.deliveries.some((one) => one.message === id);
+  if (isTaken) return undefined;
   const author = { authorId: tools.server.allow[0] ?? '', author: 'config.json' };
-  if (!isTaken) tools.accept({ id: message, channelId: record.thread, ...author, text, attachments: [] }, thread);
-  return run;
+  const order = before === undefined ? {} : { deliveryId: String(BigInt(before) - 1n) };
+  return { id, channelId: thread, ...author, text, attachments: [], ...order };
 }

@@ -1,13 +1,15 @@
 // Says in the thread of a declared session that it has ended without anybody wanting it, and what happens now.
 
 import { formatDuration } from '../../core/duration.ts';
-import { insideFence, neutralise, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
+import { cutMessage, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { button, type ComponentRow, row } from '../../discord/messages.ts';
+import { screenBlock } from '../../threads/notices.ts';
+import type { Registry } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import type { SessionRun, StartDecision } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
-import type { DeclaredOptions } from './declared-sessions.ts';
+import type { DeclaredOptions } from './declared-parts.ts';
 import type { HostPane } from './find-run.ts';
 
 interface Ended {
@@ -22,18 +24,25 @@ export async function tellEnd(
   { place, pane, run, ...ended }: Ended & { readonly pane: HostPane | undefined; readonly run: SessionRun | undefined },
   parts: Parts,
 ): Promise<void> {
-  const { registry } = parts.threads;
   const session = pane ?? run;
-  const record = session && registry.ofSession(place.host, session);
-  // Before the end is noticed elsewhere: it would be said twice.
-  if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
+  if (session !== undefined) closeQuietly(place, session, parts.threads.registry);
   const tmux = pane && tmuxOn(parts.hosts.get(pane.host), pane.socket);
   const seen = tmux && (await lookForExit(tmux, pane, QUIT_HISTORY).catch(() => undefined));
   const { lines } = seen === undefined ? { lines: '' } : quitReport(seen);
   const code = pane?.exitStatus;
   const how = pane === undefined ? ': its tmux session was closed' : code === undefined ? '' : ` (exit code ${code})`;
-  const printed = lines === '' ? '' : `\n${insideFence(neutralise(lines))}`;
+  const printed = lines === '' ? '' : `\n${screenBlock(lines)}`;
   say(`${untrustedCode(place.label)} ended unexpectedly${how}.`, printed, { place, ...ended }, parts);
+}
+
+/** Before the end is noticed elsewhere: it would be said twice, or although the session starts again. */
+export function closeQuietly(
+  { host }: DeclaredPlace,
+  session: Parameters<Registry['ofSession']>[1],
+  registry: Registry,
+): void {
+  const record = registry.ofSession(host, session);
+  if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
 }
 
 export function tellFailedStart({ error, ...ended }: Ended & { readonly error: unknown }, parts: Parts): void {
@@ -49,7 +58,7 @@ function say(what: string, more: string, { place, next, crashes }: Ended, { thre
       (one) => one.host === place.host && one.sessionName === place.name && one.server === server.name && !one.deleted,
     )
     .toSorted((a, b) => b.at - a.at)[0];
-  const content = `⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`.slice(0, 1_950);
+  const content = cutMessage(`⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`, 1_950);
   const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
   say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
     ...{ content, components, silent: next.do !== 'give up' },

@@ -62,6 +62,8 @@ const AGAIN_MS = 3_000;
 
 export function createDialogs(parts: DialogsParts): Dialogs {
   const { hosts, prompts, rest, say, states, signal } = parts;
+  /** A question of a program has no dialog. */
+  const isAsked = (thread: string) => prompts.inThread(thread).some(({ ofProgram }) => !ofProgram);
   const { registry } = parts.threads;
   const log: Log = parts.log;
   const inTurn = createKeyedQueue();
@@ -92,8 +94,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 
   async function review(thread: string, why?: PanelReason): Promise<boolean> {
     const record = registry.get(thread);
-    if (record === undefined || record.server !== parts.server || record.shell === 'terminal') return false;
-    if (record.deleted) return false;
+    if (record?.server !== parts.server || record.shell === 'terminal' || record.deleted) return false;
     const card = record.dialog;
     if (record.closed) return card !== undefined && close(thread, card, 'exited');
     const pane = paneOf(record);
@@ -116,16 +117,13 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     if (own !== undefined) return chooseOwn(pane, print, own, card);
     const known = open.get(thread);
     const now = known?.print === print ? known : { print, at: Date.now(), isPrompted: false };
-    const isPrompted = prompts.inThread(thread).length > 0 || prompts.isAnswered(thread);
+    const isPrompted = isAsked(thread) || prompts.isAnswered(thread);
     now.isPrompted ||= isOfHooks(dialog.which) && isPrompted;
     open.set(thread, now);
     const step = decideCard({
       ...{ dialog: { ...dialog, title: dialogTitle(dialog, driver.title), print }, card, isPrompted: now.isPrompted },
-      ...{
-        isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
-        seenForMs: Date.now() - now.at,
-        isInTheWay: why !== undefined,
-      },
+      isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
+      ...{ seenForMs: Date.now() - now.at, isInTheWay: why !== undefined },
     });
     switch (step.do) {
       case 'nothing':
@@ -241,7 +239,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   });
   registry.onChange(({ thread, closed, dialog }) => {
     // A prompt that comes late changes the registry, but not the screen.
-    const isOver = closed || prompts.inThread(thread).length > 0;
+    const isOver = closed || isAsked(thread);
     if (dialog !== undefined && isOver && !signal.aborted) void look(thread);
   });
   for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);

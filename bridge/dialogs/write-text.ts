@@ -2,6 +2,7 @@
 // first; Enter is a second step, after the field shows something and the dialog was checked again.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentDialog } from '../../agents/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { cleanInbound, guardForEnter } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
@@ -33,7 +34,7 @@ export async function writeText(pane: FoundPane, print: string, into: FieldName,
   const guard = guardFor(pane.record, seen, label === undefined ? [] : [highlighted(label)]);
   const pasted = await pasteInDialog(pane.tmux, guard, keyId(), text);
   if (pasted.kind === 'refused') return { kind: 'changed' };
-  const shown = await untilShown(pane, seen, into);
+  const shown = await untilShown(pane, seen, into, text);
   if (shown === undefined) return { kind: 'written' };
   const done = into === 'login' ? 'The code was entered.' : text.slice(0, 200);
   const entered = await press(pane, shown, ['Enter'], done);
@@ -55,19 +56,37 @@ function fieldOf({ dialog }: SeenDialog, into: FieldName) {
   return typeof into === 'number' ? dialog.options.find(({ selected }) => selected)?.field : dialog.field;
 }
 
-/** The lines of a long text may look like other options; only the highlighted one counts. */
-function isFull(seen: SeenDialog, into: FieldName): boolean {
-  if (typeof into !== 'number') return seen.dialog.field === 'full';
-  return seen.dialog.options.some(({ selected, field }) => selected && field !== 'empty');
-}
-
 /** Undefined if the field shows nothing after a second, or the dialog is another one. */
-async function untilShown(pane: FoundPane, before: SeenDialog, into: FieldName): Promise<SeenDialog | undefined> {
+async function untilShown(
+  pane: FoundPane,
+  before: SeenDialog,
+  into: FieldName,
+  text: string,
+): Promise<SeenDialog | undefined> {
   for (let looks = 0; looks < LOOKS; looks++) {
     await sleep(LOOK_MS);
     const seen = await seeDialog(pane);
     if (seen?.dialog.which !== before.dialog.which) return undefined;
-    if (isFull(seen, into)) return seen;
+    if (typeof into === 'number' ? hasText(seen.dialog, before.dialog, into, text) : seen.dialog.field === 'full')
+      return seen;
   }
   return undefined;
 }
+
+/**
+ * The same dialog, with something in the field: another one of its kind may have opened in the meantime, and Enter would answer that. A
+ * long text may push the beginning off the screen; then the field must show ours.
+ */
+function hasText(dialog: AgentDialog, before: AgentDialog, into: number, text: string): boolean {
+  const chosen = dialog.options.find(({ selected }) => selected);
+  if (chosen === undefined || chosen.field === 'empty') return false;
+  if (dialog.title === '' && before.title !== '')
+    return chosen.field === 'full' && squashed(chosen.label).startsWith(squashed(text).slice(0, BEGINNING));
+  // The lines of a long text may look like more options, below it.
+  const above = ({ title, text, options }: AgentDialog) =>
+    JSON.stringify([title, text, options.slice(0, into).map(({ label, about }) => [label, about])]);
+  return above(dialog) === above(before) && dialog.options[into] === chosen;
+}
+
+const BEGINNING = 20;
+const squashed = (text: string) => text.replace(/\s+/g, '');

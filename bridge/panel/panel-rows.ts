@@ -1,14 +1,14 @@
 // The rows of a panel: the declared and the running sessions of a channel, with everything that is known of them.
 
-import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { loadStatus, parseStatusLineInput } from '../../agents/status-line.ts';
 import { settingsOf } from '../../core/project.ts';
+import { labelOf } from '../../core/session-name.ts';
+import { readBeginning } from '../../home/regular-file.ts';
+import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { TimedState } from '../../threads/session-state.ts';
-import type { KnownWorktree } from '../../threads/worktrees.ts';
-import { labelOf } from '../declared/declared-list.ts';
-import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-sessions.ts';
+import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
 import type { BridgeParts } from '../start-server.ts';
 
 export interface PanelRow {
@@ -30,14 +30,26 @@ export interface PanelRow {
   readonly at: number | undefined;
 }
 
-export interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states'> {
+/** A worktree that was kept when its session ended, and waits for a user's decision. */
+type PanelWorktree = Pick<KnownWorktree, 'project' | 'name' | 'branch' | 'host' | 'thread'>;
+
+export interface PanelView {
+  readonly rows: readonly PanelRow[];
+  readonly worktrees: readonly PanelWorktree[];
+}
+
+interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states'> {
   readonly declared: DeclaredSessions;
   readonly server: string;
 }
 
 const MINUTE_MS = 60_000;
 
-export function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
+export function panelView(channel: string, parts: RowParts & Pick<BridgeParts, 'worktrees'>): PanelView {
+  return { rows: panelRows(channel, parts), worktrees: keptWorktrees(channel, parts) };
+}
+
+function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
   const { threads, states, declared, server } = parts;
   const statuses = declared.statuses().filter(({ place }) => place.project.channel === channel);
   const running = threads.registry
@@ -59,15 +71,17 @@ export function panelRows(channel: string, parts: RowParts): readonly PanelRow[]
   return [...known, ...others.map((record) => runningRow(record, parts))];
 }
 
-/** The worktrees that were kept when their session ended, and wait for a user's decision. */
-export function keptWorktrees(
+function keptWorktrees(
   channel: string,
   { threads, worktrees }: Pick<BridgeParts, 'threads' | 'worktrees'>,
-): readonly KnownWorktree[] {
-  return worktrees.known().filter(({ state, host, directory }) => {
-    const at = state === 'kept' ? threads.destinationOf({ host, directory }) : undefined;
-    return at?.channel === channel;
-  });
+): readonly PanelWorktree[] {
+  return worktrees
+    .known()
+    .filter(({ state, host, directory, thread }) => {
+      const isKept = state === 'kept' && threads.registry.get(thread)?.closed !== false;
+      return isKept && threads.destinationOf({ host, directory })?.channel === channel;
+    })
+    .map(({ project, name, branch, host, thread }) => ({ project, name, branch, host, thread }));
 }
 
 const NOTHING = { branch: undefined, model: undefined, context: undefined, at: undefined };
@@ -117,10 +131,5 @@ export function gitOf(directory: string): { readonly branch: string | undefined;
   }
 }
 
-function readSmall(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8').slice(0, 4_096);
-  } catch {
-    return undefined; // no file, or a folder
-  }
-}
+/** The agent can write these files. */
+const readSmall = (path: string) => readBeginning(path, 4_096);

@@ -4,9 +4,8 @@ import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
 import { button } from '../../discord/messages.ts';
 import { stateWords } from '../../threads/known-states.ts';
-import type { KnownWorktree } from '../../threads/worktrees.ts';
 import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
-import type { PanelRow } from './panel-rows.ts';
+import type { PanelRow, PanelView } from './panel-rows.ts';
 
 const ROOM = 1_900;
 /** Five rows of five. */
@@ -16,12 +15,8 @@ const MOST_OPTIONS = 25;
 const LONGEST_LABEL = 80;
 
 /** `linkOf`: the address of a thread. */
-export function panelDraft(
-  rows: readonly PanelRow[],
-  kept: readonly Pick<KnownWorktree, 'project' | 'name' | 'branch' | 'host' | 'thread'>[],
-  linkOf: (thread: string) => string,
-): MessageDraft {
-  return { content: content(rows, kept.map(worktreeLine)), components: components(rows, linkOf), silent: true };
+export function panelDraft({ rows, worktrees }: PanelView, linkOf: (thread: string) => string): MessageDraft {
+  return { content: content(rows, worktrees.map(worktreeLine)), components: components(rows, linkOf), silent: true };
 }
 
 function content(rows: readonly PanelRow[], kept: readonly string[]): string {
@@ -52,7 +47,7 @@ function line({ label, thread, host, state, because, branch, isWorktree, model, 
   return parts.filter(Boolean).join(' · ');
 }
 
-function worktreeLine({ project, name, branch, host, thread }: Parameters<typeof panelDraft>[1][number]): string {
+function worktreeLine({ project, name, branch, host, thread }: PanelView['worktrees'][number]): string {
   const link = thread === '' ? '' : ` <#${thread}>`;
   return `🌿 ${untrustedCode(`${project}/${name}`, 80)}${link} · ⎇ ${untrustedCode(branch, 60)} · ${untrustedLine(host, 60)}`;
 }

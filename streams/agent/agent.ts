@@ -12,9 +12,9 @@ import { agentArguments, agentEnvironment, guarded } from './process.ts';
 import {
   type AgentJob,
   type AgentPrompt,
-  type AgentTurn,
   type AskedTurn,
   createAgentJob,
+  type FinishedTurn,
   isTurnOver,
   openAgentState,
   overAs,
@@ -62,7 +62,7 @@ interface Told {
 const LAST_WORDS_MS = 5_000;
 /** Much longer than its processes take to end. */
 const END_MS = 20_000;
-const GONE: AgentTurn = { kind: 'dropped', because: 'the agent was ended' };
+const GONE: FinishedTurn = { kind: 'dropped', because: 'the agent was ended' };
 
 export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const { home, rest, log } = parts;

@@ -6,8 +6,9 @@ import { formatDuration } from '../../core/duration.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { tablesToCode } from '../../core/markdown-tables.ts';
 import { closeLine, type Fence, fenceAfter, splitMessage } from '../../core/split.ts';
-import { insideFence, neutralise, untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
+import { untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
+import { screenBlock } from '../../threads/notices.ts';
 import type { StreamPart } from '../post-stream.ts';
 
 interface TurnDocument {
@@ -145,7 +146,7 @@ export function lastWords(ended: TurnEnd, note = ''): string {
   return joined(
     `⚠️ ${untrustedText(why, 700)}`,
     results.length > 0 ? `-# ${figures(results)}` : '',
-    results.length === 0 && said !== '' ? insideFence(neutralise(said)) : '',
+    results.length === 0 && said !== '' ? screenBlock(said) : '',
     note,
   );
 }

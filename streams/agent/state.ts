@@ -62,7 +62,7 @@ export interface AgentPrompt {
   readonly text: string;
 }
 
-export interface AgentTurn {
+export interface FinishedTurn {
   readonly kind: 'done' | 'failed' | 'stopped' | 'dropped';
   readonly because?: string;
 }
@@ -73,23 +73,23 @@ export interface AskedTurn {
   /** Resolves when its turn has begun or will never begin. */
   readonly begun: Promise<void>;
   /** Stays pending when we close: the prompt is sent again after a restart. */
-  readonly done: Promise<AgentTurn>;
+  readonly done: Promise<FinishedTurn>;
 }
 
 export interface AgentJob extends AgentPrompt {
   readonly begun: Promise<void>;
   readonly begin: () => void;
-  readonly done: Promise<AgentTurn>;
-  readonly settle: (turn: AgentTurn) => void;
+  readonly done: Promise<FinishedTurn>;
+  readonly settle: (turn: FinishedTurn) => void;
 }
 
 export function createAgentJob(prompt: AgentPrompt): AgentJob {
   let begin = () => {};
-  let settle = (_: AgentTurn) => {};
+  let settle = (_: FinishedTurn) => {};
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const done = new Promise<AgentTurn>((resolve) => {
+  const done = new Promise<FinishedTurn>((resolve) => {
     settle = (turn) => {
       begin();
       resolve(turn);
@@ -99,6 +99,6 @@ export function createAgentJob(prompt: AgentPrompt): AgentJob {
 }
 
 /** For a prompt that is already finished. */
-export function isTurnOver(turn: AgentTurn): AskedTurn {
+export function isTurnOver(turn: FinishedTurn): AskedTurn {
   return { before: 0, begun: Promise.resolve(), done: Promise.resolve(turn) };
 }

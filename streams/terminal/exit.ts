@@ -2,9 +2,10 @@
 
 import { formatDuration } from '../../core/duration.ts';
 import { stableNonce } from '../../core/snowflake.ts';
-import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { untrustedText } from '../../core/untrusted-text.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
+import { screenBlock } from '../../threads/notices.ts';
 import { amount } from './flood.ts';
 import type { TextStore } from './state.ts';
 
@@ -93,13 +94,11 @@ interface TerminalExit {
   readonly whole?: 'all' | 'end';
 }
 
-const LAST_ROOM = 1200;
-
-function exitMessage(exit: TerminalExit): string {
+export function exitMessage(exit: TerminalExit): string {
   const { ending, lines, whole } = exit;
   const words = endingWords(ending);
   const how = ending.kind === 'gone' ? `Over: ${words}` : capital(words);
-  const last = exit.lastLines.trim() === '' ? [] : [insideFence(neutralise(exit.lastLines).slice(-LAST_ROOM))];
+  const last = exit.lastLines.trim() === '' ? [] : [screenBlock(exit.lastLines)];
   return [
     `⏹️ ${how} after ${formatDuration(ending.at - exit.startedAt)}.`,
     ...(lines === 0 ? ['-# It printed nothing.'] : []),

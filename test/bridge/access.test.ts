@@ -46,6 +46,25 @@ describe('a user who is not on the list', () => {
     await vi.waitFor(() => expect(setting.log.join('\n')).toContain('because="not listed"'), WAIT);
     expect(claude.noted()).toEqual([]);
   });
+
+  it('is not typed for either, if they were removed from the list while their message waited', async () => {
+    let server: { allow: readonly string[] } | undefined;
+    const setting = await startSetting({
+      servers: (own) => {
+        server = own;
+        return [own];
+      },
+    });
+    const claude = await setting.claude('web');
+    await claude.tell('dialog', 'make');
+    const waiting = await setting.say(claude, 'written while I was listed');
+    await setting.untilMarked(waiting, '📨');
+    Object.assign(server ?? {}, { allow: [STRANGER] }); // as a change of config.json does
+    await claude.tell('close');
+    await setting.untilMarked(waiting, '⚠️');
+    await setting.answer(claude, /no longer on the list/);
+    expect(claude.noted()).toEqual([]);
+  });
 });
 
 describe('the bridge', () => {

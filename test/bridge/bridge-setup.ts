@@ -12,6 +12,7 @@ import { type Config, parseConfig, type ServerConfig } from '../../core/config.t
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/config-file.ts';
 import { saveAutoThreads } from '../../home/installed.ts';
+import { openLiveConfig } from '../../home/live-config.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { filesForHosts } from '../../install/program-files.ts';
 import { openShared, type Shared } from '../../threads/shared-services.ts';
@@ -39,6 +40,8 @@ export interface Setting {
   answer(channel: FakeClaude | string, pattern: RegExp): Promise<WireMessage>;
   /** The bridge and its courier. */
   stop(): Promise<void>;
+  /** Writes config.json again. */
+  rewrite(file: Readonly<Record<string, unknown>>): void;
   restart(options?: Partial<BridgeOptions> & { readonly config?: Config }): Promise<Bridge>;
 }
 
@@ -50,6 +53,8 @@ export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> 
   readonly file?: Readonly<Record<string, unknown>>;
   readonly allow?: readonly string[];
   readonly faults?: Faults;
+  /** config.json is written, and changes of it are taken up; see `rewrite`. */
+  readonly live?: boolean;
   /** The servers to connect to, given the server of the test's own workspace. */
   readonly servers?: (own: ServerConfig, workspace: TestWorkspace) => readonly ServerConfig[];
 }
@@ -57,7 +62,7 @@ export interface SettingOptions extends Partial<Omit<BridgeOptions, 'servers'>> 
 export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
-  const { file = {}, name, allow, faults = {}, sshConfig, servers: serversOf, ...more } = options;
+  const { file = {}, name, allow, faults = {}, sshConfig, servers: serversOf, live: isLive, ...more } = options;
   const workspace = await startTestWorkspace({ faults });
   const machine = startMachine(workspace);
   const config = configOf(machine, file, name);
@@ -67,6 +72,9 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     ...localServer(addressOf(workspace)),
     ...(allow === undefined ? {} : { allow }),
   };
+  const rewrite: Setting['rewrite'] = (now) =>
+    writeFileSync(machine.home.path('config.json'), JSON.stringify(now), { mode: 0o600 });
+  if (isLive) rewrite(file);
   const begin = async (again: Partial<BridgeOptions> & { readonly config?: Config } = {}) => {
     const { config: newConfig = config, ...other } = again;
     const { env, home } = machine;
@@ -74,7 +82,9 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     const release = await takeCourierLock({ home, log, takeOver: true });
     if (release === undefined) throw new Error('another courier is at work');
     const servers = serversOf?.(server, workspace) ?? [server];
+    const live = isLive ? openLiveConfig(home, configEnv(machine, name), newConfig) : undefined;
     const shared = openShared({
+      ...(live && { live }),
       hostFiles: (name) => filesForHosts(name, true),
       rest: { perSecond: 400 },
       prompts: { checkAfterMs: 1_000 },
@@ -107,8 +117,9 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return stopped;
     };
     onTestFinished(stop);
-    const isLive = () => expect(bridge.gateways.map((one) => one.state().at)).toEqual(servers.map(() => 'live'));
-    await vi.waitFor(isLive, WAIT);
+    const isConnected = () =>
+      expect(bridge.gateways.map((one) => one.state().at)).toEqual(bridge.gateways.map(() => 'live'));
+    await vi.waitFor(isConnected, WAIT);
     return { bridge, shared, stop };
   };
   let running = await begin();
@@ -142,6 +153,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
     marks,
     untilMarked: (message, ...wanted) => vi.waitFor(async () => expect(await marks(message)).toEqual(wanted), WAIT),
     answers,
+    rewrite,
     answer: (channel, pattern) =>
       vi.waitFor(async () => {
         const found = (await answers(channel)).findLast(({ content }) => pattern.test(content));
@@ -185,10 +197,14 @@ export function madeLongAgo({ shared }: Pick<Setting, 'shared'>, thread: string)
 
 export function configOf(machine: Pick<Machine, 'tmux'>, file: object, name = 'laptop'): Config {
   return parseConfig({
-    env: { THREADMUX_HOST: name, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
+    env: configEnv(machine, name),
     hostname: name,
     file: { path: 'config.json', text: JSON.stringify(file) },
   });
+}
+
+function configEnv({ tmux }: Pick<Machine, 'tmux'>, name = 'laptop') {
+  return { THREADMUX_HOST: name, THREADMUX_TMUX_SOCKET: tmux.socket };
 }
 
 export function addressOf({ socketApi, token, channelId, userId }: TestWorkspace) {

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
 import type { TypedState } from '../../bridge/delivery-attempt.ts';
 import { createSharedLook } from '../../bridge/seen-screen.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
 import { startMachine } from '../support/hook-process.ts';
@@ -54,6 +55,19 @@ describe('the confirmation of a message', () => {
       by: expect.any(String),
       dialog: false,
     });
+    expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
+  });
+
+  it('presses Enter again when tmux fails to press it', async () => {
+    const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
+    let failures = 0;
+    const script: typeof proof.tmux.script = async (text, args, options) => {
+      if (!options?.doing?.startsWith('press a key') || failures++ > 0) return proof.tmux.script(text, args, options);
+      throw new ThreadmuxError('tmux_failed', 'it did not answer in time');
+    };
+    const confirmed = await confirm(message, { ...proof, tmux: { ...proof.tmux, script } });
+    expect(confirmed).toMatchObject({ kind: 'submitted' });
+    expect(failures).toBeGreaterThan(1);
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
 

@@ -7,8 +7,17 @@ import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { stopInput } from '../support/hook-process.ts';
+import type { PromptPane } from '../support/prompt-pane.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
-import { type Far, farAgent, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
+import {
+  type Far,
+  type FarHost,
+  farAgent,
+  farPromptPane,
+  farWithHooks,
+  startFar,
+  startFarHost,
+} from './remote-host.ts';
 
 const texts = async (far: Far, thread: string) => (await far.answers(thread)).map(({ content }) => content);
 
@@ -131,15 +140,12 @@ describe('a reply from a host', () => {
   it('comes after the earlier texts of its turn, with its footer, without an exec', async () => {
     const far = await startFar();
     const pane = await farPromptPane(far, far);
-    const { claudeSession: session_id, transcript } = pane.record();
+    const { claudeSession: session_id } = pane.record();
     mkdirSync(join(far.ours, 'status'), { recursive: true });
     const status = JSON.stringify({ session_id, model: { display_name: 'Opus 4.8' } });
     writeFileSync(join(far.ours, 'status', `${session_id}.json`), status);
     const reply = async (last: string) => {
-      appendFileSync(transcript, turnLines(last, [`before ${last}`, last]));
-      const input = stopInput(last, { session_id, transcript_path: transcript, prompt_id: last });
-      const env = { ...far.place.env, ...pane.env, THREADMUX_HOME: far.ours };
-      spawnSync(join(far.ours, 'bin', 'drop'), { input: JSON.stringify(input), env });
+      dropReply(far, pane, last);
       await far.answer(pane.thread, new RegExp(`^-# .*\n${last}\n-# .*Opus 4.8$`));
       const messages = await far.workspace.person.messages(pane.thread);
       return messages[1]?.content;
@@ -183,6 +189,17 @@ describe('several hosts and several bridges', () => {
     expect(there.prompts()).toEqual(['to mini']);
   });
 
+  it('do not hide each other’s replies, even if their transcripts have the same ids', async () => {
+    const mini = await startFarHost('mini');
+    const far = await startFar({ others: [mini] });
+    for (const host of [far, mini]) {
+      const pane = await farPromptPane(far, host);
+      dropReply(host, pane, 'same');
+      await far.answer(pane.thread, /^-# .*\nsame/);
+      expect(await texts(far, pane.thread)).toContain('before same');
+    }
+  });
+
   it('do not take each other’s letters', async () => {
     const far = await startFar();
     const { tmux } = far.place;
@@ -210,6 +227,15 @@ describe('several hosts and several bridges', () => {
     expect(await echoes(desk)).toEqual(wanted('shop'));
   });
 });
+
+/** What the Stop hook of Claude Code does in that pane. */
+function dropReply({ ours, place }: FarHost, pane: PromptPane, last: string): void {
+  const { claudeSession, transcript } = pane.record();
+  appendFileSync(transcript, turnLines(last, [`before ${last}`, last]));
+  const input = stopInput(last, { session_id: claudeSession, transcript_path: transcript, prompt_id: last });
+  const env = { ...place.env, ...pane.env, THREADMUX_HOME: ours };
+  spawnSync(join(ours, 'bin', 'drop'), { input: JSON.stringify(input), env });
+}
 
 async function untilActive({ workspace }: Setting, names: readonly string[]): Promise<void> {
   await vi.waitFor(async () => {

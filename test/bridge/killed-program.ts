@@ -2,12 +2,14 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { holderOf } from '../../home/lock.ts';
-import type { Machine } from '../support/hook-process.ts';
+import type { Faults } from '../support/as-discord.mjs';
+import { type Machine, startMachine } from '../support/hook-process.ts';
+import { startTestWorkspace } from '../support/workspace.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
@@ -63,5 +65,48 @@ export function startUp(machine: Machine, env: Record<string, string>, command: 
       },
       kill: () => void process.kill(pid, 'SIGKILL'),
     };
+  };
+}
+
+/**
+ * A running program that can be killed at each request and change of a file, and started again. `local`: it uses the workspace as
+ * a local one and not as Discord.
+ */
+export async function startKillable({ local = false } = {}) {
+  let trap: { method: string; part: string; when: 'before' | 'after' } | undefined;
+  const onRequest: Faults['onRequest'] = ({ method, path, actor }) => {
+    const set = trap;
+    if (set === undefined || method !== set.method || actor === 'person') return undefined;
+    if (!path.includes(encodeURIComponent(set.part)) && !path.includes(set.part)) return undefined;
+    trap = undefined;
+    up.kill();
+    return { kind: set.when === 'before' ? 'reset' : 'apply-then-reset' };
+  };
+  const workspace = await startTestWorkspace({ faults: { onRequest } });
+  const { api, token, channelId, userId } = workspace;
+  // With the token in its environment, the program would start a second process that does the work.
+  const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
+  const machine = startMachine(workspace, local ? {} : { config: { servers } });
+  machine.startServer();
+  const startAgain = startUp(machine, { ...machine.env }, local ? 'bridge' : 'up');
+  let up = await startAgain();
+  return {
+    ...{ workspace, machine },
+    up: () => up,
+    async again() {
+      up = await startAgain();
+    },
+    /** Kills it before or after a request with this part in its path is carried out. */
+    killAtRequest(method: string, part: string, when: 'before' | 'after') {
+      trap = { method, part, when };
+    },
+    /** Kills it at the first change in a folder for which `isIt` holds. */
+    killAtChange(folder: string, isIt: () => boolean = () => true) {
+      const watcher = watch(folder, () => {
+        if (!isIt()) return;
+        watcher.close();
+        up.kill();
+      });
+    },
   };
 }

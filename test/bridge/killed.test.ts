@@ -1,15 +1,15 @@
 // The whole program as a process, killed with SIGKILL at every step of a message and restarted: nothing is lost, repeated or
 // out of order, and the marks are right at the end. A wrapper around the real tmux does the killing, exactly at the step.
 
-import { readdirSync, watch } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { loadThreadRecords } from '../../threads/registry.ts';
-import type { Faults } from '../support/as-discord.mjs';
 import { startFakeClaude } from '../support/fake-claude.ts';
-import { type Machine, startMachine } from '../support/hook-process.ts';
-import { startTestWorkspace, type TestWorkspace, type UploadedFile, type WireMessage } from '../support/workspace.ts';
+import { type Machine, saidIn } from '../support/hook-process.ts';
+import { buttonOf } from '../support/prompt-pane.ts';
+import type { TestWorkspace, UploadedFile, WireMessage } from '../support/workspace.ts';
 import { WAIT } from './bridge-setup.ts';
-import { startUp } from './killed-program.ts';
+import { startKillable } from './killed-program.ts';
 
 async function settled(workspace: TestWorkspace, machine: Machine, message: WireMessage) {
   await vi.waitFor(async () => {
@@ -22,34 +22,10 @@ async function settled(workspace: TestWorkspace, machine: Machine, message: Wire
   }, WAIT);
 }
 
-/** Calls `act` at the first change in a folder for which `isIt` holds. */
-function atChange(folder: string, act: () => void, isIt: () => boolean = () => true): void {
-  const watcher = watch(folder, () => {
-    if (!isIt()) return;
-    watcher.close();
-    act();
-  });
-}
-
 /** `local`: the bridge uses the workspace as a local one and not as Discord, so it downloads its files. */
-async function start({ local = false } = {}) {
-  let onMark: { method: string; part: string; when: 'before' | 'after'; act: () => void } | undefined;
-  const onRequest: Faults['onRequest'] = ({ method, path }) => {
-    const trap = onMark;
-    if (trap === undefined || method !== trap.method) return undefined;
-    if (!path.includes(encodeURIComponent(trap.part)) && !path.includes(trap.part)) return undefined;
-    onMark = undefined;
-    trap.act();
-    return { kind: trap.when === 'before' ? 'reset' : 'apply-then-reset' };
-  };
-  const workspace = await startTestWorkspace({ faults: { onRequest } });
-  const { api, token, channelId, userId } = workspace;
-  // With the token in its environment, the program would start a second process that does the work.
-  const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
-  const machine = startMachine(workspace, local ? {} : { config: { servers } });
-  machine.startServer();
-  const startAgain = startUp(machine, { ...machine.env }, local ? 'bridge' : 'up');
-  let up = await startAgain();
+async function start(options: { readonly local?: boolean } = {}) {
+  const program = await startKillable(options);
+  const { workspace, machine } = program;
   const claude = await startFakeClaude(machine, 'web', { replies: false });
   const wanted: string[] = [];
   const say = (text: string, files: readonly UploadedFile[] = []) => {
@@ -58,19 +34,11 @@ async function start({ local = false } = {}) {
   };
   const words = () => claude.prompts().map((prompt) => prompt.split('\n')[0]);
   return {
-    ...{ workspace, machine, claude, wanted, say },
-    up: () => up,
-    async again() {
-      up = await startAgain();
-    },
-    /** Kills it before or after a request with this part in its path is carried out. */
-    killAtRequest: (method: string, part: string, when: 'before' | 'after', act: () => void) => {
-      onMark = { method, part, when, act };
-    },
+    ...{ ...program, claude, wanted, say },
     /** Writes one more message while it is down; then everything is typed once, in order, and marked. */
     async recover(message: WireMessage) {
       const behind = await say(`written while it was away (${message.content})`);
-      up = await startAgain();
+      await program.again();
       await settled(workspace, machine, message);
       await settled(workspace, machine, behind);
       expect(words()).toEqual(wanted);
@@ -102,30 +70,29 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
   });
 
   it('at a step of a receipt, loses and repeats nothing', async () => {
-    const { up, say, recover, claude, machine } = await start();
-    const kill = () => up().kill();
+    const { up, say, recover, claude, machine, killAtChange } = await start();
     const { home } = machine;
     const { serverPid, paneId, thread } = claude.record();
     const deliveries = () => loadThreadRecords(home).find((one) => one.thread === thread)?.deliveries ?? [];
     for (const [step, prepare] of [
       ['as soon as it was written', () => {}],
-      ['when it is on disk', () => atChange(home.folder('inbox'), kill)],
+      ['when it is on disk', () => killAtChange(home.folder('inbox'))],
       [
         'when its receipt was written',
-        () => atChange(home.path('outbox', `${serverPid}.${paneId.replace('%', '')}`), kill),
+        () => killAtChange(home.path('outbox', `${serverPid}.${paneId.replace('%', '')}`)),
       ],
       [
         'when its receipt was noted',
         () => {
           const known = new Set(deliveries().map(({ id }) => id));
           const isNoted = () => deliveries().some(({ id, state }) => !known.has(id) && state === 'submitted');
-          atChange(home.folder('threads'), kill, isNoted);
+          killAtChange(home.folder('threads'), isNoted);
         },
       ],
     ] as const) {
       prepare();
       const message = await say(`killed ${step}`);
-      if (step === 'as soon as it was written') kill();
+      if (step === 'as soon as it was written') up().kill();
       await up().ended;
       await recover(message);
       expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
@@ -140,7 +107,7 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
       ['✅', 'before'],
       ['✅', 'after'],
     ] as const) {
-      killAtRequest('PUT', mark, when, () => up().kill());
+      killAtRequest('PUT', mark, when);
       const message = await say(`killed ${when} ${mark}`);
       await up().ended;
       await recover(message);
@@ -148,9 +115,34 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
     }
   });
 
+  it('before or after a reply is posted, or when its letter is written, posts it once, whole and in order', async () => {
+    const { up, again, claude, workspace, machine, killAtRequest, killAtChange } = await start();
+    const { serverPid, paneId } = claude.record();
+    const outbox = machine.home.path('outbox', `${serverPid}.${paneId.replace('%', '')}`);
+    const replies: string[] = [];
+    for (const step of ['before', 'after', 'letter'] as const) {
+      const reply = `${step}: ${'words of a long reply '.repeat(150)}end of ${step}`;
+      await claude.tell('replies', reply);
+      if (step === 'letter') killAtChange(outbox);
+      else killAtRequest('POST', '/messages', step);
+      machine.tmux.call('send-keys', '-t', '=web:', `written in the terminal, ${step}`, 'Enter');
+      await up().ended;
+      await again();
+      replies.push(reply);
+      await vi.waitFor(async () => {
+        const said = (await saidIn(workspace, '[agent] web')).join(' ').replace(/\s+/g, ' ');
+        expect(said.match(/(before|after|letter): |end of \w+/g)).toEqual(
+          replies.flatMap((one) => [`${one.split(':')[0]}: `, `end of ${one.split(':')[0]}`]),
+        );
+        expect(said.match(/words of a long reply/g)).toHaveLength(150 * replies.length);
+      }, WAIT);
+      await vi.waitFor(() => expect(machine.letters()).toEqual([]), WAIT);
+    }
+  });
+
   it('when the files of a message were fetched, loses and repeats nothing', async () => {
-    const { up, say, recover, claude, machine } = await start({ local: true });
-    atChange(machine.home.folder('files'), () => up().kill());
+    const { up, say, recover, claude, machine, killAtChange } = await start({ local: true });
+    killAtChange(machine.home.folder('files'));
     const message = await say('killed', [{ name: 'a.txt', data: 'text' }]);
     await up().ended;
     await recover(message);
@@ -173,7 +165,7 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
       const isDeleted = method === 'DELETE';
       const message = await say(`killed ${when} ${method}`);
       if (isDeleted) await vi.waitFor(async () => expect(await notices()).toHaveLength(1), WAIT);
-      killAtRequest(method, part, when, () => up().kill());
+      killAtRequest(method, part, when);
       if (isDeleted) await claude.tell('close');
       await up().ended;
       // The reason is another one after the restart, so that the nonce of the first notice does not help.
@@ -196,21 +188,55 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
     }
   });
 
+  it('before or after it says that a message failed, says it once, and Retry types it once', async () => {
+    const { up, again, workspace, machine, killAtRequest } = await startKillable();
+    const { person, botId } = workspace;
+    const gone = await startFakeClaude(machine, 'shop', { inShell: true, replies: false });
+    const { thread } = gone;
+    const notices = async () =>
+      (await person.messages(thread)).filter(({ author, content }) => author.id === botId && /^⚠️/.test(content));
+    await gone.tell('exit');
+    const texts: string[] = [];
+    for (const when of ['before', 'after'] as const) {
+      killAtRequest('POST', '/messages', when);
+      const message = await person.say(thread, `failed ${when}`);
+      texts.push(message.content);
+      await up().ended;
+      await again();
+      const [notice] = await vi.waitFor(async () => {
+        const now = await notices();
+        expect(now.map(({ content }) => content)).toEqual([expect.stringMatching(/^⚠️ Not delivered\./)]);
+        return now as [WireMessage];
+      }, WAIT);
+      const claude = await startFakeClaude(machine, 'shop', { again: true, replies: false });
+      const retry = buttonOf(notice, 'Retry');
+      killAtRequest('POST', '/callback', when);
+      await person.tap(thread, notice.id, retry);
+      await up().ended;
+      await again();
+      await vi.waitFor(async () => {
+        if ((await notices()).length > 0) await person.tap(thread, notice.id, retry).catch(() => {});
+        expect(claude.prompts()).toEqual(texts);
+      }, WAIT);
+      await settled(workspace, machine, message);
+      expect([claude.prompts(), await notices()]).toEqual([texts, []]);
+      await claude.tell('exit');
+    }
+  });
+
   it.each([
     ['before it was posted', 'POST before'],
     ['after it was posted', 'POST after'],
     ['when it is in the inbox', 'inbox'],
   ] as const)('%s, sends a scheduled message once', { timeout: 90_000 }, async (_, step) => {
-    const { up, again, claude, workspace, machine, killAtRequest } = await start();
-    const { home } = machine;
-    const kill = () => up().kill();
+    const { up, again, claude, workspace, machine, killAtRequest, killAtChange } = await start();
     const posts = async (text: RegExp) =>
       (await workspace.person.messages(claude.thread)).filter(({ content }) => text.test(content));
     await workspace.person.say(claude.thread, '!at +4s killed');
     await vi.waitFor(async () => expect(await posts(/^⏰ Scheduled/)).toHaveLength(1), WAIT);
     const [method = '', when] = step.split(' ');
-    if (when === 'before' || when === 'after') killAtRequest(method, '/messages', when, kill);
-    if (step === 'inbox') atChange(home.folder('inbox'), kill);
+    if (when === 'before' || when === 'after') killAtRequest(method, '/messages', when);
+    if (step === 'inbox') killAtChange(machine.home.folder('inbox'));
     await up().ended;
     await again();
     const [message] = await vi.waitFor(async () => {

@@ -60,6 +60,28 @@ describe('a scheduled message', () => {
     expect(file(setting).read().messages).toEqual([]);
   });
 
+  it('that could not be typed is typed by Retry, without our line, also after a restart', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { inShell: true });
+    await setting.say(claude, '!at +3s run the tests');
+    await setting.answer(claude, /^⏰ Scheduled/);
+    await claude.tell('exit');
+    const message = await setting.answer(claude, /^run the tests\n-# ⏰/);
+    await setting.untilMarked(message, '⚠️');
+    const notice = await setting.answer(claude, /^⚠️ Not delivered/);
+    await setting.restart();
+    const again = await setting.claude('web', { again: true });
+    await tap(setting, notice, 'Retry');
+    await setting.untilMarked(message, '✅');
+    expect(again.prompts()).toEqual(['run the tests']);
+    // What the bot posts for nobody is never typed.
+    const other = await setting.answer(claude, /Claude started/);
+    const path = `/channels/${claude.thread}/messages/${other.id}/reactions/${encodeURIComponent('⚠️')}/@me`;
+    await setting.workspace.bot('PUT', path);
+    await setting.say(claude, `!retry ${other.id}`);
+    await setting.answer(claude, /^⚠️ There is no failed message/);
+  });
+
   it('waits like any other message while a dialog is open', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');

@@ -295,6 +295,28 @@ describe('after a restart of the bridge', () => {
   });
 });
 
+describe('a terminal that ended a month ago', () => {
+  it('is forgotten with its dead pane, and a younger one is kept', async () => {
+    opened = [];
+    const { setting, terminal } = await start();
+    const { home } = setting.machine;
+    const old = await terminal('exit 3');
+    const young = await terminal('exit 4');
+    const running = await terminal('cat');
+    const ended = (thread: string) => loadStreamRecord(home, thread)?.ended;
+    await vi.waitFor(() => expect(ended(old.thread) && ended(young.thread)).toBeDefined(), WAIT);
+    await setting.stop();
+    const record = loadStreamRecord(home, old.thread);
+    if (record === undefined) throw new Error('there is no record');
+    saveStreamRecord(home, { ...record, ended: { at: Date.now() - 31 * 86_400_000, how: 'code 3' } });
+    await setting.restart();
+    await vi.waitFor(() => expect(loadStreamRecord(home, old.thread)).toBeUndefined(), WAIT);
+    expect(setting.shared.threads.registry.get(old.thread)).toBeUndefined();
+    expect(sessions(setting).toSorted()).toEqual([young.name, running.name].toSorted());
+    for (const { thread } of [young, running]) expect(loadStreamRecord(home, thread)).toBeDefined();
+  });
+});
+
 describe('a command that the bridge did not answer before it was killed', () => {
   const isAnswer = ({ method, body }: FaultyRequest) =>
     method === 'POST' && /^🖥️ /.test(String((body as { content?: string })?.content ?? ''));

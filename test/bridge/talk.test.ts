@@ -40,6 +40,21 @@ describe('a channel that talks to a session', () => {
     expect(said.filter((text) => /is being started|waits/.test(text))).toEqual([]);
   });
 
+  it('gives a declared session that a message starts its prompt first, once', async () => {
+    const { setting, claude, channelId } = await startProject({
+      talk: 'main',
+      sessions: [{ name: 'main', start: 'manual', prompt: 'read TODO.md' }],
+    });
+    const message = await setting.say(channelId, 'hello');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['read TODO.md', 'hello']), WAIT);
+    await setting.untilMarked(message, '✅');
+    const prompt = await setting.answer(channelId, /^read TODO\.md$/);
+    await setting.untilMarked(prompt, '✅');
+    await setting.restart();
+    await aWhile(1_500);
+    expect(claude.prompts()).toEqual(['read TODO.md', 'hello']);
+  });
+
   it('says why the session could not be started, and Retry tries it again', async () => {
     const { setting, claude, channelId, folder } = await startProject({ talk: 'main' });
     const program = join(folder, 'claude');
@@ -112,7 +127,7 @@ describe('a channel that talks to a session', () => {
     expect([starts(), claude.prompts()]).toEqual([1, ['one', 'two']]);
     await setting.restart();
     await reconcile(setting);
-    setting.shared.threads.heardActive('local', new Set()); // what a new connection tells: only threads
+    setting.shared.threads.heardActive([channelId], new Set()); // what a new connection tells: only threads
     expect(record(setting, channelId)).toMatchObject({ inChannel: true, archived: 'no', closed: false });
     expect(await threadNames(setting.workspace)).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endDraft, workWords } from '../../bridge/worktree-ends.ts';
+import { outsideCode } from '../support/markdown.ts';
 
 const none = { changed: 0, commits: 0, dropped: 0, stashes: 0, doubts: [], print: '12' };
 const one = {
@@ -29,6 +30,23 @@ describe('the message at the end', () => {
     expect(endDraft(one, { is: 'removed', tip: 'a' })).toBeUndefined();
     expect(endDraft(one, { is: 'used' })).toBeUndefined();
     expect(endDraft(one, { is: 'gone' })).toBeUndefined();
+  });
+
+  it('shows the words of a host as code or plain text, also if it sends too many of them', () => {
+    const link = '[Tap here](https://evil.example)';
+    const files = [link, ...Array.from({ length: 9 }, () => '\u200b'.repeat(100))].join('\n');
+    const doubts = Array.from({ length: 300 }, () => '*'.repeat(300));
+    for (const work of [
+      { ...none, changed: 30 },
+      { ...none, doubts },
+    ]) {
+      const kept = { is: 'kept' as const, branch: link.repeat(20), work, files };
+      for (const path of [one.path, '']) {
+        const { content = '' } = endDraft(one, { ...kept, path }) ?? {};
+        expect(content.length).toBeLessThanOrEqual(2_000);
+        expect(outsideCode(content)).not.toContain('Tap here');
+      }
+    }
   });
 
   it('shows at most ten files, and nothing in their names ends the block', () => {

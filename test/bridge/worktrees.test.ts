@@ -1,7 +1,7 @@
 // A session with a worktree of its own: made before the agent starts, removed when the session ends, kept if it has work.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { projectName } from '../../core/project.ts';
@@ -13,26 +13,12 @@ import { DROP } from '../support/hook-process.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { gitEnvironment } from '../support/worktree-repo.ts';
+import { makeRepo } from '../support/worktree-repo.ts';
 import { reconcile, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
 import { farAgent, startFar, startFarHost } from './remote-host.ts';
 
 const SLOW = { ...WAIT, timeout: 60_000 } as const;
 const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
-
-function makeRepo(at = realpathSync(tempFolder())) {
-  const env = gitEnvironment(at);
-  const git = (...args: readonly string[]) =>
-    execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
-  mkdirSync(join(at, 'sub'), { recursive: true });
-  git('init', '-q', '-b', 'main');
-  writeFileSync(join(at, 'a.txt'), 'one\n');
-  writeFileSync(join(at, 'sub', 'b.txt'), 'two\n');
-  git('add', '.');
-  git('commit', '-q', '-m', 'first');
-  const branches = () => git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n');
-  return { path: at, git, branches };
-}
 
 /** A fake Claude Code that notes where it was started. */
 async function withAgent(options: SettingOptions = {}) {

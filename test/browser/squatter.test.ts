@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
-import { openWorkspace } from './page.ts';
+import { openWorkspace, startThread } from './page.ts';
 
 closeBrowserAtTheEnd();
 
@@ -17,7 +17,7 @@ interface Sent {
 }
 
 /** Accepts everything, and records everything. */
-async function squat(port: number) {
+async function squat(port: number, host = '127.0.0.1') {
   const requests: Sent[] = [];
   const frames: string[] = [];
   const server = createServer(async (request, response) => {
@@ -33,7 +33,10 @@ async function squat(port: number) {
     socket.on('message', (data) => void frames.push(String(data)));
     socket.send(JSON.stringify({ op: 10, s: null, t: null, d: { heartbeat_interval: 500 } }));
   });
-  await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+  await new Promise<void>((listening, failed) => {
+    sockets.on('error', failed); // also the errors of its server
+    server.listen(port, host, listening);
+  });
   const close = async () => {
     for (const socket of sockets.clients) socket.terminate();
     server.closeAllConnections();
@@ -153,6 +156,17 @@ describe('a process that takes the port while the program is down', () => {
     );
     expect(outcome).toEqual([false, 'rejected', 'rejected']);
   });
+});
+
+// Chromium looks for "localhost" at ::1 first, also where /etc/hosts does not say so.
+it('while the program runs, a process cannot answer for it at the other address of localhost', async () => {
+  const workspace = await startTestWorkspace();
+  await startThread(workspace, '[agent] web');
+  const { page } = await openPage();
+  await expect(squat(Number(new URL(workspace.url).port), '::1')).rejects.toThrow(/EADDRINUSE|EADDRNOTAVAIL/);
+  const answer = await page.goto(workspace.link.replace('127.0.0.1', 'localhost'));
+  expect(await answer?.serverAddr()).toMatchObject({ ipAddress: expect.stringMatching(/^(?:\[::1\]|127\.0\.0\.1)$/) });
+  await see(person(page).session('web'));
 });
 
 it('does not sign in a second browser, which needs its own link', async () => {

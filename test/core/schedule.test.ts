@@ -120,12 +120,14 @@ describe('when the clock changes', () => {
 });
 
 it.each([
-  [{ due: 1_000, now: 999, isOver: false }, 'wait'],
-  [{ due: 1_000, now: 1_000, isOver: false }, 'send'],
-  [{ due: 1_000, now: 1_000 + 3_600_000, isOver: false }, 'send'],
-  [{ due: 1_000, now: 1_001 + 3_600_000, isOver: false }, 'missed'],
-  [{ due: 1_000, now: 1_000, isOver: true }, 'ended'],
-  [{ due: 1_000, now: 1_001 + 3_600_000, isOver: true }, 'ended'],
+  [{ due: 1_000, now: 999, isOver: false, isExpected: false }, 'wait'],
+  [{ due: 1_000, now: 1_000, isOver: false, isExpected: false }, 'send'],
+  [{ due: 1_000, now: 1_000 + 3_600_000, isOver: false, isExpected: false }, 'send'],
+  [{ due: 1_000, now: 1_001 + 3_600_000, isOver: false, isExpected: false }, 'missed'],
+  [{ due: 1_000, now: 1_000, isOver: true, isExpected: false }, 'ended'],
+  [{ due: 1_000, now: 1_001 + 3_600_000, isOver: true, isExpected: false }, 'ended'],
+  [{ due: 1_000, now: 1_000, isOver: true, isExpected: true }, 'wait'],
+  [{ due: 1_000, now: 1_001 + 3_600_000, isOver: true, isExpected: true }, 'ended'],
 ])('a message is sent late within an hour only: %j', (facts, step) => {
   expect(decideDue(facts)).toBe(step);
 });

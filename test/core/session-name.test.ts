@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseSessionName, parseThreadTitle, threadTitle } from '../../core/session-name.ts';
+import { labelOf, parseLabel, parseSessionName, parseThreadTitle, threadTitle } from '../../core/session-name.ts';
 
 describe('session names', () => {
   it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('can be %s', (name) => {
@@ -75,6 +75,27 @@ describe('thread titles', () => {
         expect(parseThreadTitle(title)).toEqual(place);
       }),
       { numRuns: 5_000 },
+    );
+  });
+});
+
+describe('labels', () => {
+  const config = { defaultHost: 'laptop' };
+
+  it('name the session of one host, whatever another host calls its own', () => {
+    expect(parseLabel('shop', config)).toEqual({ name: 'shop', host: 'laptop' });
+    expect(parseLabel('shop@mini', config)).toEqual({ name: 'shop', host: 'mini' });
+    expect(parseLabel('shop@laptop@mini', config)).toEqual({ name: 'shop@laptop', host: 'mini' });
+    expect(labelOf({ name: 'shop@mini', host: 'laptop' }, config)).toBe('shop@mini@laptop');
+  });
+
+  it('are parsed back to their names', () => {
+    const host = fc.constantFrom('laptop', 'mini', 'a-b.c');
+    const name = fc.string({ unit: fc.constantFrom('@', 'a', 'laptop', 'mini', ' '), minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(name, host, (name, host) => {
+        expect(parseLabel(labelOf({ name, host }, config), config)).toEqual({ name, host });
+      }),
     );
   });
 });

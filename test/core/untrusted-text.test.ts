@@ -1,7 +1,16 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { untrustedCode, untrustedHint, untrustedReason, untrustedText } from '../../core/untrusted-text.ts';
+import {
+  cutMessage,
+  insideFence,
+  untrustedCode,
+  untrustedHint,
+  untrustedReason,
+  untrustedText,
+} from '../../core/untrusted-text.ts';
 import { connectionFailed } from '../../hosts/host-errors.ts';
+import { outsideCode } from '../support/markdown.ts';
 
 const LINK = '[Tap here to reconnect](https://evil.example)';
 
@@ -33,5 +42,25 @@ describe('untrusted text', () => {
     const ran = { stdout: '', stderr: `${LINK}\n`, status: 1, ended: 'itself' } as const;
     for (const begun of [true, false])
       expect(connectionFailed('web', 'web', 'look', ran, begun).message).toContain(`\`${LINK}\``);
+  });
+});
+
+describe('a message that is cut', () => {
+  it('shows no words from outside as Markdown, wherever it is cut', () => {
+    const part = fc.constantFrom(
+      ...[`\n${insideFence(`${LINK}\n${LINK}`)}\n`, ` ${untrustedCode(LINK)} `, ' It is in ', '\n', '🚀', '! '],
+      `\n${insideFence('```')}\n`,
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), fc.integer({ min: 10, max: 400 }), (parts, longest) => {
+        const text = parts.join('');
+        const cut = cutMessage(text, longest);
+        expect(cut.length).toBeLessThanOrEqual(longest);
+        if (text.length <= longest) expect(cut).toBe(text);
+        expect(outsideCode(cut)).not.toMatch(/Tap|evil/);
+        expect(cut.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
   });
 });

@@ -117,6 +117,35 @@ describe('[ATTACH: path]', () => {
     expect(take('home/files/shared.txt', open).refused).toEqual([]);
   });
 
+  it.each([
+    ['here', async (text: string, rules: AttachRules) => takeOutgoingFiles(text, rules)],
+    [
+      'on another host',
+      (text: string, { home, cwd, roots }: AttachRules) => {
+        const host = localHost({ name: 'mini', env: process.env });
+        return takeOutgoingRemoteFiles(text, { host, home: join(home, 'for', 'me'), cwd, project: roots[0] ?? '' });
+      },
+    ],
+  ])('sends files of the worktree of the session, and nothing else of our home, %s', async (_, takeThere) => {
+    const home = join(tempFolder(), 'home');
+    const all = join(home, 'worktrees');
+    const [mine, other] = ['web', 'other'].map((name) => join(all, 'shop', name)) as [string, string];
+    for (const path of [join(mine, 'src'), other, join(all, '.removing', 'shop.web'), join(home, 'for', 'me', 'files')])
+      mkdirSync(path, { recursive: true });
+    writeFileSync(join(mine, 'src', 'a.txt'), 'mine');
+    writeFileSync(join(mine, 'b.txt'), 'mine');
+    for (const path of [join(other, 'x'), `${mine}.record`, join(all, '.removing', 'shop.web', 'x'), join(home, 'x')])
+      writeFileSync(path, 'secret');
+    const rules = (root: string) => ({ roots: [root], cwd: root, home, homeDir: home });
+    const names = ['src/a.txt', 'b.txt', '../other/x', '../web.record', '../../.removing/shop.web/x', '../../../x'];
+    const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
+    const { files, refused } = await takeThere(text, rules(mine));
+    expect(files.map(({ name }) => name)).toEqual(['a.txt', 'b.txt']);
+    expect(refused).toHaveLength(4);
+    const wider = await takeThere('[ATTACH: x]\n[ATTACH: worktrees/shop/web.record]', rules(home));
+    expect(wider.files).toEqual([]);
+  });
+
   it('sends nothing from outside while a folder is repeatedly exchanged for a link', async () => {
     const { root, out, rules } = project();
     // Deep below the folder, so that much time passes between the check and opening the file.

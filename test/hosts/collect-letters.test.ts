@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -331,6 +332,44 @@ describe('the collector', () => {
     await soon(() => expect(far.collectors()).toEqual([]));
     expect(readdirSync(far.home).filter((name) => name.startsWith('collector'))).toEqual([]);
   });
+});
+
+describe('what is compared on the host', () => {
+  it.each(['dash', 'bash'])(
+    'is reported when it changes, with %s, and looked at seldom while nobody is there',
+    {
+      timeout: 60_000,
+    },
+    async (sh) => {
+      const [tools, log] = [bareTools(), join(tempFolder(), 'naps')];
+      for (const tool of ['sh', 'sleep']) rmSync(join(tools, tool));
+      execFileSync('ln', ['-s', `/bin/${sh}`, join(tools, 'sh')]);
+      writeFileSync(join(tools, 'sleep'), `#!/bin/sh\necho "$1" >> '${log}'\nexec /bin/sleep 0.03\n`, { mode: 0o755 });
+      const far = await startFar({ path: tools });
+      const [value, attached] = [join(far.home, 'value'), join(far.home, 'attached')];
+      writeFileSync(value, 'one\n');
+      const onMoved = vi.fn();
+      const compared = ['cat "$1"; [ -e "$2" ]', value, attached] as const;
+      const { connected, close } = collect(far, undefined, { compared, onMoved, heartbeatSeconds: 7 });
+      await connected();
+      const naps = () => readFileSync(log, 'utf8').trim().split('\n');
+      const isSeldom = () => expect(naps().slice(-8)).toEqual(Array(8).fill('7'));
+      const isOften = () => expect(naps().slice(-20)).toContain('1');
+      await soon(isSeldom);
+      expect(onMoved).not.toHaveBeenCalled();
+      writeFileSync(value, 'two\n');
+      await soon(() => expect(onMoved.mock.calls.length).toBeGreaterThan(0));
+      isOften();
+      await soon(isSeldom);
+      writeFileSync(attached, '');
+      await soon(isOften);
+      const before = naps().length;
+      await soon(() => expect(naps().length).toBeGreaterThan(before + 150));
+      isOften();
+      await close();
+      await soon(() => expect(far.collectors()).toEqual([]));
+    },
+  );
 });
 
 describe('a lost connection', () => {

@@ -266,3 +266,44 @@ describe('the end of a session', () => {
     }
   });
 });
+
+describe('an agent that may only write files', () => {
+  /** Writes a program that notes that it ran, and a repository whose settings name it. */
+  function plant(on: RepoForWorktrees, repository: string, at: string) {
+    const noted = join(on.home, 'noted');
+    const program = join(on.home, 'program');
+    writeFileSync(program, `#!/bin/sh\necho ran >> ${noted}\ncat\n`, { mode: 0o755 });
+    on.git(on.repo, 'clone', '-q', '--bare', on.repo, repository);
+    for (const name of ['gpg.program', 'filter.evil.clean', 'diff.evil.textconv', 'diff.evil.command'])
+      on.git(repository, 'config', name, program);
+    on.git(repository, 'config', 'log.showSignature', 'true');
+    on.git(repository, 'config', 'core.bare', 'false');
+    write(join(at, '.git'), `gitdir: ${repository}\n`);
+    on.git(at, 'read-tree', 'HEAD');
+    write(join(at, '.gitattributes'), '* filter=evil diff=evil\n');
+    write(join(at, 'a.txt'), 'changed\n');
+    return () => existsSync(noted);
+  }
+
+  it('cannot make git run a program when its changes are shown', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const hasRun = plant(on, join(path, 'evil'), path);
+    const shown = (on.run('diff', ['shop', 'web']) ?? []).join('\n');
+    expect(hasRun()).toBe(false);
+    expect(shown).toContain('+changed');
+  });
+
+  it('nor when its session ends, in the place of a submodule', () => {
+    const on = startRepo();
+    on.git(on.repo, 'update-index', '--add', '--cacheinfo', `160000,${on.git(on.repo, 'rev-parse', 'HEAD')},module`);
+    on.git(on.repo, 'commit', '-q', '-m', 'a submodule');
+    const { path } = on.make();
+    mkdirSync(join(path, 'module'), { recursive: true });
+    const hasRun = plant(on, join(on.home, 'evil'), join(path, 'module'));
+    expect(end(on)[0]).toBe('kept');
+    expect(hasRun()).toBe(false);
+    expect((on.run('diff', ['shop', 'web']) ?? [])[0]).toBe('diff');
+    expect(hasRun()).toBe(false);
+  });
+});

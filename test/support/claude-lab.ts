@@ -1,12 +1,13 @@
 // The whole of threadmux around a real Claude Code: workspace, bridge and courier as the real process, Claude in a
 // real pane with our hooks, answered by the scripted model. It has its own HOME and tmux server.
 
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
@@ -19,6 +20,7 @@ export type { LabSession } from './lab-session.ts';
 const SCRIPT = fileURLToPath(new URL('../agents/claude/lab/claude-lab', import.meta.url));
 const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist', import.meta.url));
 
+const run = promisify(execFile);
 const PROGRAM = join(DIST, 'bin/threadmux.js');
 
 export function claudeVersion(): string {
@@ -48,10 +50,12 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
+  /** Runs the command line of threadmux, and resolves with what it prints. */
+  cli(...args: string[]): Promise<string>;
   /** A new link to the page. */
   link(): string;
-  /** Kills threadmux and restarts it; `between` runs while it is down. */
-  restart(between: () => Promise<void>): Promise<void>;
+  /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
+  restart(between: () => Promise<void>, added?: Readonly<Record<string, string>>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,8 +67,8 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   const env = labEnv(dir, home.root);
   const command = writeSettings(dir, home, far);
   if (far !== undefined) env.PATH = `${writeSsh(dir, far)}:${env.PATH}`;
-  const begin = async () => {
-    const up = await startUp(env);
+  const begin = async (added: Readonly<Record<string, string>> = {}) => {
+    const up = await startUp({ ...env, ...added });
     const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
     const person = await enter(up.link);
     return { up, local, person };
@@ -110,11 +114,13 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
+    // Not with execFileSync: the ssh server of a test runs in this process.
+    cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
     link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
-    async restart(between) {
+    async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
       await between();
-      running = await begin();
+      running = await begin(added);
     },
     async stop() {
       const agents = processesIn(script('panes').split('\n'));
@@ -170,7 +176,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const start = `home=$HOME; . ${dir}/env.sh; HOME=$home; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });
   mkdirSync(join(dir, 'project'), { recursive: true });
-  const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket } } };
+  const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket, roots: ['~'] } } };
   const shop = { path: join(dir, 'shop'), defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
   const common = { host: 'lab', agent: { command: [command] }, roots: [dir], onLimit: 'continue' };
   const config = { ...common, projects: [shop], ...hosts };

@@ -99,7 +99,9 @@ function inChoice(bytes) {
 function intoChoice(text) {
   const { field, code, at, written = '' } = state.choice;
   if (!code && at !== field) return note('into-dialog', text);
-  state.choice.written = written + text;
+  // Somebody answers it in the terminal in the same moment, and another one opens.
+  if (state.choice.replacedBy) state.choice = state.choice.replacedBy;
+  else state.choice.written = written + text;
 }
 
 /** Like Claude Code: a field shows the cursor while it is highlighted, and of a code only the end. */

@@ -20,11 +20,12 @@ export interface LabWithHost {
   readonly project: string;
 }
 
-export async function startLabWithHost(): Promise<LabWithHost> {
+/** `sshd`: behind the real one. */
+export async function startLabWithHost({ sshd = false } = {}): Promise<LabWithHost> {
   const bin = tempFolder();
   const nodeWasRun = join(bin, 'was-run');
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
-  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin` });
+  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin`, name: 'far', sshd });
   const socket = join(bin, 'tmux');
   const project = join(ssh.home, 'project');
   mkdirSync(project);
@@ -52,9 +53,11 @@ export async function startLabWithHost(): Promise<LabWithHost> {
 /** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes. */
 export async function declineAutoMode({ socket }: LabWithHost, name: string): Promise<void> {
   const tmux = (...args: string[]) => spawnSync('tmux', ['-u', '-S', socket, ...args], { encoding: 'utf8' }).stdout;
-  for (const until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
+  for (let until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
     const screen = tmux('capture-pane', '-p', '-t', `=${name}:`);
     if (screen.includes('❯ No, keep manual mode')) return void tmux('send-keys', '-t', `=${name}:`, 'Enter');
-    if (screen.includes('Make auto mode your default')) tmux('send-keys', '-t', `=${name}:`, 'Down');
+    if (!screen.includes('Make auto mode your default')) continue;
+    tmux('send-keys', '-t', `=${name}:`, 'Down');
+    until = Date.now() + 6_000;
   }
 }

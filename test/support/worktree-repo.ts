@@ -4,10 +4,19 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { END_WORKTREE, LIST_WORKTREES, MAKE_WORKTREE, WORKTREE_READY } from '../../hosts/worktree-scripts.ts';
+import {
+  END_WORKTREE,
+  LIST_WORKTREES,
+  MAKE_WORKTREE,
+  WORKTREE_DIFF,
+  WORKTREE_READY,
+} from '../../hosts/worktree-scripts.ts';
 import { tempFolder } from './temp-home.ts';
 
-const SCRIPTS = { make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY };
+const SCRIPTS = {
+  ...{ make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY },
+  diff: `${WORKTREE_DIFF}; printf '\\0'`,
+};
 
 export interface RepoForWorktrees {
   readonly home: string;
@@ -75,4 +84,19 @@ export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees
         .filter((line) => line.startsWith('worktree '))
         .map((line) => line.slice(9)),
   };
+}
+
+/** A repository with one commit on main, and a subfolder. */
+export function makeRepo(at = realpathSync(tempFolder())) {
+  const env = gitEnvironment(at);
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+  mkdirSync(join(at, 'sub'), { recursive: true });
+  git('init', '-q', '-b', 'main');
+  writeFileSync(join(at, 'a.txt'), 'one\n');
+  writeFileSync(join(at, 'sub', 'b.txt'), 'two\n');
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  const branches = () => git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n');
+  return { path: at, git, branches };
 }

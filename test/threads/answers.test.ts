@@ -1,12 +1,23 @@
 // The files of a prompt are removed, but never an answer that its hook has not taken yet.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { closeSync, constants, existsSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
-import { startSshServer } from '../support/ssh-server.ts';
+import { type SshServer, startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const ID = 'a'.repeat(32);
@@ -28,6 +39,17 @@ function slowHook() {
       await vi.waitFor(() => expect(child.signalCode).toBe('SIGKILL'));
     },
   };
+}
+
+/** Gives answers over ssh. */
+function answersThere({ home, asker }: ReturnType<typeof slowHook>, ssh: SshServer) {
+  const answers = withRemoteAnswers(createHookAnswers(tempHome()), {
+    hosts: { get: () => ssh.host(), isLocal: () => false } as never,
+    remote: { home: async () => home.root } as never,
+    log: silentLog,
+  });
+  answers.from(ID, 'far', asker);
+  return answers;
 }
 
 describe('an answer', () => {
@@ -56,13 +78,7 @@ describe('an answer', () => {
 
   it('that releases a hook on another host stays until the hook has taken it', async () => {
     const hook = slowHook();
-    const ssh = await startSshServer();
-    const answers = withRemoteAnswers(createHookAnswers(tempHome()), {
-      hosts: { get: () => ssh.host(), isLocal: () => false } as never,
-      remote: { home: async () => hook.home.root } as never,
-      log: silentLog,
-    });
-    answers.from(ID, 'far', hook.asker);
+    const answers = answersThere(hook, await startSshServer());
     answers.release(ID);
     await vi.waitFor(() => expect(existsSync(hook.path())).toBe(true), 20_000);
     writeFileSync(hook.path('.withdrawn'), '');
@@ -74,5 +90,19 @@ describe('an answer', () => {
     expect(existsSync(hook.path('.taken'))).toBe(true);
     await hook.leave();
     await vi.waitFor(() => expect(existsSync(hook.path('.taken'))).toBe(false), 20_000);
+  });
+
+  it('of which only a part arrives on another host is not given, and is given when all of it arrives', async () => {
+    const hook = slowHook();
+    const ssh = await startSshServer({ shell: '/bin/bash' });
+    writeFileSync(join(ssh.home, '.bashrc'), 'read -r line\n'); // takes the first line of every stdin
+    const answers = answersThere(hook, ssh);
+    await expect(answers.give(ID, '{"a":\n1}\n')).rejects.toThrow('only a part of it arrived');
+    expect(readdirSync(hook.home.folder('answers'))).toEqual([`${ID}.bell`]);
+    rmSync(join(ssh.home, '.bashrc'));
+    const given = answers.give(ID, '{"a":\n"ä"}\n');
+    await vi.waitFor(() => expect(readFileSync(hook.path(), 'utf8')).toBe('{"a":\n"ä"}\n'), 20_000);
+    hook.take();
+    expect(await given).toBe('taken');
   });
 });

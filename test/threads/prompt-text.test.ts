@@ -11,8 +11,9 @@ import {
   type PromptQuestion,
 } from '../../core/prompt.ts';
 import { promptEndText, promptOf } from '../../threads/prompts/decision.ts';
-import { contentOf, promptButtons } from '../../threads/prompts/post-prompt.ts';
+import { contentOf } from '../../threads/prompts/post-prompt.ts';
 import { escapeText } from '../../threads/prompts/preview.ts';
+import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
 import {
   PROMPT_TEXT_LIMIT,

@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { spawn } from 'node:child_process';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pressKeys } from '../../tmux/keys.ts';
-import { lookAtPane } from '../../tmux/look.ts';
+import { lookAtPane, panesPrint } from '../../tmux/look.ts';
 import { currentPane, readTmuxVariable } from '../../tmux/pane.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { startRawPane, startTmux } from '../support/tmux-server.ts';
@@ -172,5 +173,29 @@ describe('whoami', () => {
 
   it('reads a socket whose path contains commas', () => {
     expect(readTmuxVariable('/tmp/a,b,1/s,12,3')).toEqual({ socket: '/tmp/a,b,1/s', pid: 12 });
+  });
+});
+
+describe('the print of all panes', () => {
+  it('changes with what they show, and says whether somebody is attached', async () => {
+    const server = startTmux();
+    const print = async () => {
+      const [script, ...args] = panesPrint(server.tmux);
+      const printed = await server.host.sh(`(${script}\n)\necho "exit $?"`, args);
+      return { print: printed, isAttached: printed.endsWith('exit 0\n') };
+    };
+    expect(await print()).toMatchObject({ isAttached: false }); // no server
+    server.call('new-session', '-d', '-s', '1 name', 'cat');
+    server.call('new-session', '-d', '-s', 'other', 'cat');
+    const idle = await print();
+    expect(idle.isAttached).toBe(false);
+    expect(await print()).toEqual(idle);
+    server.call('send-keys', '-t', '=other:', 'x');
+    await vi.waitFor(async () => expect((await print()).print).not.toBe(idle.print), 5_000);
+    const client = spawn('tmux', ['-S', server.socket, '-C', 'attach-session', '-t', '=other']);
+    onTestFinished(() => void client.kill('SIGKILL'));
+    await vi.waitFor(async () => expect((await print()).isAttached).toBe(true), 5_000);
+    client.stdin.end();
+    await vi.waitFor(async () => expect((await print()).isAttached).toBe(false), 5_000);
   });
 });

@@ -93,10 +93,13 @@ function withdraw(path: string): void {
 // Gives an answer to a hook that waits on another host, in one exec: the same file and the same claim as here. Whether
 // it still waits is asked now and then, and remembered.
 
-/** Arguments: our home there, the id, the waiting process. stdin: the answer. */
+/** Arguments: our home there, the id, the waiting process, the size of the answer. stdin: the answer. */
 const GIVE = `d=$1/answers; id=$2; asker=$3; umask 077
 [ -e "$d/$id.taken" ] && { cat > /dev/null; echo taken; exit 0; }
-cat > "$d/.$id.$$" && mv "$d/.$id.$$" "$d/$id" || { rm -f "$d/.$id.$$"; exit 1; }
+new=$d/.$id.$$
+cat > "$new" || { rm -f "$new"; exit 1; }
+[ $(($(wc -c < "$new"))) -eq "$4" ] || { rm -f "$new"; echo 'only a part of it arrived' >&2; exit 1; }
+mv "$new" "$d/$id" || { rm -f "$new"; exit 1; }
 nap() { sleep "$1" 2>/dev/null || sleep 1; }
 i=0; while [ $i -lt 80 ]; do
   [ -e "$d/$id.taken" ] && { echo taken; exit 0; }
@@ -120,10 +123,9 @@ const ASK_EVERY_MS = 5_000;
 function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): HookAnswers {
   let waits = true;
   let askedAt = Date.now();
-  const run = async (script: string, id: string, doing: string, input?: string) =>
-    host.sh(script, [await home(), id, String(asker)], {
-      ...{ doing, timeoutMs: 30_000 },
-      ...(input === undefined ? {} : { input }),
+  const run = async (script: string, id: string, doing: string, input = '') =>
+    host.sh(script, [await home(), id, String(asker), String(Buffer.byteLength(input))], {
+      ...{ doing, timeoutMs: 30_000, input },
     });
   const later = (done: Promise<unknown>) =>
     void done.catch((error: Error) => log.info('a hook elsewhere', { because: error.message }));

@@ -19,6 +19,8 @@ export interface AskLetter {
   readonly thread?: string | undefined;
   readonly writtenAt: number;
   readonly asker?: number | undefined;
+  /** A program asks, and not the agent: there is no dialog. */
+  readonly ofProgram?: boolean | undefined;
 }
 
 export interface PromptPlace {
@@ -53,7 +55,7 @@ export async function locatePrompt(
     throw new ThreadmuxError('session_not_found', what);
   }
   const found = await parts.threads.ensure(session, {
-    ...{ directory: letter.project || cwd, shell: 'no' as const },
+    ...{ directory: letter.project || cwd, shell: 'no' as const, agent: letter.agent },
     ...(gone === undefined ? {} : { gone }),
   });
   if (found === undefined || found.thread === gone) return undefined;
@@ -69,11 +71,12 @@ export async function locatePrompt(
 export function newPromptRecord(
   id: string,
   place: PromptPlace,
-  { thread, writtenAt, asker = 0, agent }: AskLetter,
+  { thread, writtenAt, asker = 0, ofProgram = false, agent }: AskLetter,
   kept: ReturnType<typeof keptInput>,
 ): PromptRecord {
+  const headless = thread !== undefined || ofProgram;
   return {
-    ...{ id, ...place, headless: thread !== undefined, agent, asker, message: '', ...kept, at: writtenAt },
+    ...{ id, ...place, headless, agent, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }

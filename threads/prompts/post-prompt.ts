@@ -5,18 +5,16 @@ import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
-import { optionValue, type Prompt, type PromptProgress, type PromptQuestion } from '../../core/prompt.ts';
-import { customId, type ShownPrompt } from '../../core/prompt-answer.ts';
+import type { Prompt, PromptProgress } from '../../core/prompt.ts';
+import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import { stableNonce } from '../../core/snowflake.ts';
 import { insideFence } from '../../core/untrusted-text.ts';
 import {
-  button,
   type ComponentRow,
   createMessage,
   editMessage,
   isTooLarge,
   type MessageDraft,
-  row,
 } from '../../discord/messages.ts';
 import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
@@ -25,7 +23,9 @@ import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { WaitingPrompt } from '../session-state.ts';
 import type { Threads } from '../session-threads.ts';
 import { promptEndText, promptOf } from './decision.ts';
-import { escapeCode, escapeText, firstPart, jsonText, visible } from './preview.ts';
+import { escapeCode, escapeText, jsonText } from './preview.ts';
+import { isOfProgram } from './program-question.ts';
+import { promptButtons } from './prompt-buttons.ts';
 import type { OpenPrompt, PromptEnd, PromptRecord } from './prompt-record.ts';
 import { type PromptText, permissionText, planText, questionText } from './prompt-text.ts';
 
@@ -128,20 +128,28 @@ export function filesOf(prompt: Prompt, input: AskedEvent, title: string): reado
 
 function endText({ prompt, input, record }: OpenPrompt, progress: PromptProgress, ended: PromptEnd): string {
   const title = titleOf(record);
-  return `${shownOf(prompt, input, progress, title).text}\n${lastLine(prompt, ended, record.headless, title)}`;
+  return `${shownOf(prompt, input, progress, title).text}\n${lastLine(prompt, input, ended, record.headless, title)}`;
+}
+
+interface OfProgram {
+  /** It has no dialog in the terminal. */
+  readonly ofProgram: boolean;
 }
 
 /** As a text may answer it; nothing if it is not on the screen. */
-export function asShown({ record, prompt, input }: OpenPrompt): readonly (ShownPrompt & WaitingPrompt)[] {
+export function asShown({ record, prompt, input }: OpenPrompt): readonly (ShownPrompt & WaitingPrompt & OfProgram)[] {
   if (record.ended !== undefined || record.message === 'deleted') return [];
   const { id, message: messageId, chosen } = record;
   const asked = prompt.kind === 'question' ? prompt.questions[chosen.length] : undefined;
   const labels = asked?.options.map(({ label }) => label) ?? [];
-  const waits = { kind: prompt.kind, at: record.at, ofSubagent: input.subagent !== undefined };
+  const ofProgram = isOfProgram(input);
+  const waits = { kind: prompt.kind, at: record.at, ofProgram, ofSubagent: ofProgram || input.subagent !== undefined };
   return [{ ...waits, id, messageId, question: asked === undefined ? 0 : chosen.length + 1, labels }];
 }
 
-function lastLine(prompt: Prompt, ended: PromptEnd, headless: boolean, title: string): string {
+function lastLine(prompt: Prompt, input: AskedEvent, ended: PromptEnd, headless: boolean, title: string): string {
+  if (isOfProgram(input) && ended.kind === 'called off') return '⏹️ The program no longer waits for an answer.';
+  if (isOfProgram(input) && ended.kind === 'time is up') return '⌛ Nobody answered in time.';
   if (headless && ended.kind === 'called off') return '⏹️ The agent was stopped.';
   if (headless && ended.kind === 'time is up') return '⌛ Nobody answered: denied.';
   return promptEndText(prompt, ended, title);
@@ -169,74 +177,4 @@ function shownOf(prompt: Prompt, asked: AskedEvent, progress: PromptProgress, ti
     case 'question':
       return questionText(prompt.questions, progress);
   }
-}
-
-// The buttons and menus under a prompt.
-
-const IN_A_ROW = 5;
-
-export function promptButtons(id: string, prompt: Prompt, progress: PromptProgress): readonly ComponentRow[] {
-  const tap = (action: string) => customId(id, action);
-  switch (prompt.kind) {
-    case 'permission':
-      return [
-        row(
-          button('Allow', tap('allow'), 'good'),
-          ...(prompt.canAlways ? [button('Always allow', tap('always'))] : []),
-          button('Deny', tap('deny'), 'bad'),
-          button('Deny with a reason…', tap('~reason')),
-        ),
-      ];
-    case 'plan':
-      return [row(button('Approve', tap('approve'), 'good'), button('Reject with feedback…', tap('~reason'), 'bad'))];
-    case 'too large':
-      return [row(button('Deny', tap('deny'), 'bad'), button('Deny with a reason…', tap('~reason')))];
-    case 'question': {
-      const asked = prompt.questions[progress.chosen.length];
-      if (asked === undefined)
-        return [row(button('Submit', tap('submit'), 'good'), button('Start again', tap('again')))];
-      return questionButtons(id, asked, progress.chosen.length + 1);
-    }
-  }
-}
-
-/** One button per option; a menu for more than five options or a multiple choice. */
-function questionButtons(id: string, asked: PromptQuestion, at: number): readonly ComponentRow[] {
-  const last = row(
-    button('Other…', customId(id, '~other', optionValue(at, 0))),
-    ...(at > 1 ? [button('Start again', customId(id, 'again'))] : []),
-  );
-  if (asked.options.length === 0) return [last];
-  if (asked.multiSelect || asked.options.length > IN_A_ROW) return [menu(id, asked, at), last];
-  const options = asked.options.map(({ label }, index) =>
-    button(named(label, index), customId(id, 'pick', optionValue(at, index + 1)), 'primary'),
-  );
-  return [row(...options), last];
-}
-
-/** Past 25, the text has the others, with their numbers. */
-function menu(id: string, asked: PromptQuestion, at: number): ComponentRow {
-  const options = asked.options.slice(0, 25).map(({ label, description }, index) => ({
-    label: named(label, index),
-    value: optionValue(at, index + 1),
-    ...(visible(description, 100) === '' ? {} : { description: firstPart(visible(description, 100), 100) }),
-  }));
-  return {
-    type: 1,
-    components: [
-      {
-        type: 3,
-        custom_id: customId(id, 'choose'),
-        placeholder: asked.multiSelect ? 'Choose one or more' : 'Choose one',
-        min_values: 1,
-        max_values: asked.multiSelect ? options.length : 1,
-        options,
-      },
-    ],
-  };
-}
-
-/** Short enough for a button and for a menu. */
-function named(label: string, index: number): string {
-  return firstPart(`${index + 1}. ${visible(label, 80)}`, 80);
 }

@@ -51,6 +51,7 @@ const promptRecordSchema = z.object({
   id: z.string().regex(/^[\w-]{22,32}$/),
   thread: z.string(),
   host: z.string(),
+  /** There is no dialog in a terminal. */
   headless: z.boolean(),
   /** The name of the agent that asks. */
   agent: z.string().default('claude'),

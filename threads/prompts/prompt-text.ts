@@ -121,6 +121,8 @@ function hintOf(asked: PromptQuestion | undefined, isLong: boolean): string {
   if (asked === undefined) return '-# Tap, or write `submit`.';
   const several = asked.multiSelect ? ' Several: with commas.' : '';
   const file = isLong ? ' `questions.txt` has all of it.' : '';
+  if (asked.onlyOptions) return `-# Tap, or write a number or a label.${file}`;
+  if (asked.options.length === 0) return `-# Tap, or write your answer.${file}`;
   return `-# Tap, or write a number, a label or your own words.${several}${file}`;
 }
 

@@ -21,6 +21,7 @@ import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
+import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
   createPromptFiles,
   type GivenAnswer,
@@ -62,7 +63,6 @@ export interface PromptsOptions {
   readonly checkAfterMs?: number;
   readonly sweepMs?: number;
 }
-
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 
@@ -123,7 +123,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     if (posted.message === '') return forget(id, 'there is no thread for it');
     store.note(one, posted);
     one.prompt = promptOf(one.input, one.record.tooLarge);
-    threads.registry.change(one.record.thread, { state: 'waiting' });
+    threads.registry.change(one.record.thread, isOfProgram(one.input) ? {} : { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
     one.stop = one.watched.follow(answers, (how) => endSoon(one, how));
     if (signal.aborted) one.stop();
@@ -196,9 +196,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
     },
     inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
     isAnswered: (thread) =>
-      [...open.values(), ...over.values()].some(({ record }) => record.thread === thread && record.ended),
+      [...open.values(), ...over.values()].some(({ record: one }) => one.thread === thread && one.ended),
     isOpenFor: (session) =>
-      [...open.values()].some(({ input, record }) => input.session === session && answers.isWaiting(record.id)),
+      [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
     resolve(session, ask) {
       for (const one of open.values())
         if (one.input.session === session && one.input.ask === ask) endSoon(one, { kind: 'answered' });
@@ -210,7 +210,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record?.undelivered === order) return 'undelivered';
         if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
-        if (!isOwnMessage(on, { thread: one.record.thread, message: one.record.message })) return 'no answer';
+        if (!isOwnMessage(on, one.record)) return 'no answer';
         const next = nextPromptStep(one.prompt, { chosen: one.record.chosen }, answer);
         if (next.kind === 'no answer') {
           log.info('not an answer', { id, because: next.because });

@@ -14,6 +14,7 @@ import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
 import type { Registry } from '../registry.ts';
 import type { HookAnswers } from './answers.ts';
+import { programPatienceMs } from './program-question.ts';
 import type { PromptEnd, PromptPane, PromptRecord } from './prompt-record.ts';
 
 export interface WatchedPrompt extends WatchedTerminal {
@@ -52,7 +53,7 @@ export function createPromptWatch(
 
   return (record, input) => {
     const terminal = terminalOf(record, input);
-    const deadline = record.at + patience(record, input);
+    const deadline = record.at + (programPatienceMs(input) ?? patience(record, input));
     return {
       ...terminal,
       follow(answers, onEnd) {

@@ -3,7 +3,7 @@
 import type { StoredMessage, StoredThread } from '../storage/store.ts';
 import { wireMember } from '../wire/guild.ts';
 import { wireMessageEvent, wireThread, wireThreadMember } from '../wire/message.ts';
-import { INTENT_BITS, type ThreadState, type WorkspaceContext } from '../workspace-context.ts';
+import { INTENT_BITS, type PanelData, type ThreadState, type WorkspaceContext } from '../workspace-context.ts';
 
 const EPHEMERAL = 64;
 
@@ -102,15 +102,15 @@ function statesData(states: readonly (readonly [thread: string, state: ThreadSta
   return { now: Date.now(), states: states.map(([thread, state]) => ({ channel_id: thread, ...state })) };
 }
 
-/** Not an event of Discord, either: the rows of the view of all sessions. */
+/** Not an event of Discord, either: what the view of all sessions shows. */
 export const PANEL_EVENT = 'THREADMUX_PANEL';
 
 export function panelOf({ panel }: WorkspaceContext) {
-  return { now: Date.now(), rows: panel.rows };
+  return { now: Date.now(), ...panel.view };
 }
 
-export function publishPanel(world: WorkspaceContext, rows: readonly object[]): void {
-  world.panel.rows = rows;
+export function publishPanel(world: WorkspaceContext, view: PanelData): void {
+  world.panel.view = view;
   world.publish({ type: PANEL_EVENT, intent: 0, only: 'person', dataFor: () => panelOf(world) });
 }
 

@@ -1,4 +1,4 @@
-// Messages: send, read, list, search, edit, delete, and the typing indicator.
+// Messages: send, read, list, search, edit, pin, delete, and the typing indicator.
 
 import * as z from 'zod';
 import {
@@ -32,6 +32,7 @@ import { INTENT_BITS } from '../workspace-context.ts';
 
 const MESSAGES = '/channels/:channel/messages';
 const MESSAGE = '/channels/:channel/messages/:message';
+const PIN = '/channels/:channel/messages/pins/:message';
 
 export const messageRoutes: readonly RestRoute[] = [
   { method: 'GET', path: MESSAGES, who: 'both', run: listMessages },
@@ -39,6 +40,8 @@ export const messageRoutes: readonly RestRoute[] = [
   { method: 'GET', path: MESSAGE, who: 'both', run: getMessage },
   { method: 'PATCH', path: MESSAGE, who: 'both', run: editMessage },
   { method: 'DELETE', path: MESSAGE, who: 'both', run: deleteMessage },
+  { method: 'PUT', path: PIN, who: 'bot', run: (call) => pin(call, true) },
+  { method: 'DELETE', path: PIN, who: 'bot', run: (call) => pin(call, false) },
   { method: 'POST', path: '/channels/:channel/typing', who: 'both', run: showTyping },
   { method: 'GET', path: '/guilds/:guild/messages/search', who: 'both', run: search },
 ];
@@ -96,6 +99,13 @@ function deleteMessage(call: RouteCall): RefusalAnswer {
   // The user owns the workspace and may delete anything; the bot may only delete its own messages.
   if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(MISSING_PERMISSIONS);
   removeMessage(world, message);
+  return { status: 204 };
+}
+
+function pin(call: RouteCall, pinned: boolean): RefusalAnswer {
+  const message = messageOf(call);
+  requireAwake(call.world, message.channel_id);
+  replaceMessage(call.world, { ...message, pinned });
   return { status: 204 };
 }
 

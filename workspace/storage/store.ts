@@ -25,6 +25,7 @@ const messageSchema = z.object({
   mention_roles: z.array(z.string()),
   mention_everyone: z.boolean(),
   flags: z.number(),
+  pinned: z.boolean().optional(),
   nonce: z.union([z.string(), z.number()]).optional(),
   message_reference: z
     .object({

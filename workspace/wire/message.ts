@@ -41,7 +41,7 @@ function wirePlainMessage(world: WorkspaceContext, message: StoredMessage, viewe
     attachments: readable ? message.attachments.map((file) => wireAttachment(world, message, file)) : [],
     embeds: readable ? message.embeds : [],
     components: readable ? message.components : [],
-    pinned: false,
+    pinned: message.pinned ?? false,
     flags: message.flags | (thread === undefined ? 0 : HAS_THREAD),
     ...(message.nonce !== undefined && { nonce: message.nonce }),
     ...(message.message_reference && { message_reference: message.message_reference }),

@@ -6,9 +6,9 @@ import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
 import type { PromptDecision } from '../../../core/prompt.ts';
 import type { AgentEvent } from '../../event.ts';
+import type { Reporter } from '../../reporter.ts';
 import { askedBy, serverAnswer } from './approvals.ts';
 import type { ServerConnection } from './connection.ts';
-import type { Letters } from './letters.ts';
 import {
   readLoaded,
   readResumed,
@@ -37,14 +37,14 @@ interface Conversation {
 
 interface OpenAsk {
   readonly request: ServerRequest;
+  /** The id in our events. */
   readonly ask: string;
-  readonly withdraw: () => void;
 }
 
 const FIRST_RETRY_MS = 25;
 const LONGEST_RETRY_MS = 1_000;
 
-export function startCompanion(server: ServerConnection, letters: Letters, startedAt: number): Companion {
+export function startCompanion(server: ServerConnection, reporter: Reporter, startedAt: number): Companion {
   const conversations = new Map<string, Conversation>();
   const asks = new Map<string, OpenAsk>();
   /** The conversation that the pane shows: the last one that was opened or used. */
@@ -60,7 +60,7 @@ export function startCompanion(server: ServerConnection, letters: Letters, start
     conversations.set(thread.id, { base, isActive, following: 'no', told: new Set(), changes: new Map() });
     if (parent === undefined) {
       current = base;
-      letters.drop({ ...base, event: 'started', ...(thread.model ? { model: thread.model } : {}) });
+      reporter.drop({ ...base, event: 'started', ...(thread.model ? { model: thread.model } : {}) });
     }
     void follow(thread.id);
   }
@@ -109,7 +109,7 @@ export function startCompanion(server: ServerConnection, letters: Letters, start
     if (event === undefined || one.told.has(key)) return;
     one.told.add(key);
     // Only the main agent's texts are posted; a subagent is heard when it asks.
-    if (one.base.subagent === undefined) letters.drop(event);
+    if (one.base.subagent === undefined) reporter.drop(event);
   }
 
   function begin(one: Conversation, turn: string, item: ServerItem): void {
@@ -135,22 +135,21 @@ export function startCompanion(server: ServerConnection, letters: Letters, start
     const open = asks.get(key);
     if (open === undefined) return;
     asks.delete(key);
-    open.withdraw();
-    letters.drop({ ...base, event: 'resolved', ask: open.ask });
+    reporter.close(key, { ...base, event: 'resolved', ask: open.ask });
   }
 
-  async function ask(one: Conversation, request: ServerRequest): Promise<void> {
+  function ask(one: Conversation, request: ServerRequest): void {
     const key = keyOf(request.params.threadId, request.id);
     const event = asks.has(key) ? undefined : askedBy(one.base, request, one.changes.get(request.params.itemId) ?? []);
     if (event === undefined) return;
-    const { answer, withdraw } = letters.ask(event);
-    asks.set(key, { request, ask: event.ask ?? '', withdraw });
-    const decision = readDecision(await answer);
-    const given = decision === undefined || !asks.has(key) ? undefined : serverAnswer(request, decision);
-    if (given === undefined) return;
-    asks.delete(key);
-    server.respond(request.id, given.result);
-    if (given.say !== undefined) await say(request, given.say);
+    asks.set(key, { request, ask: event.ask ?? '' });
+    reporter.ask(key, event, (printed) => {
+      const decision = readDecision(printed);
+      const given = decision === undefined || !asks.delete(key) ? undefined : serverAnswer(request, decision);
+      if (given === undefined) return;
+      server.respond(request.id, given.result);
+      if (given.say !== undefined) void say(request, given.say).catch(() => {}); // the connection has ended
+    });
   }
 
   /** Joins the running turn; if that has just ended, it is the next prompt. */
@@ -182,7 +181,7 @@ export function startCompanion(server: ServerConnection, letters: Letters, start
   });
   server.onRequest((request) => {
     const one = conversations.get(request.params.threadId);
-    if (one !== undefined) void ask(one, request).catch(() => {}); // the connection has ended
+    if (one !== undefined) ask(one, request);
   });
   void server
     .call('thread/loaded/list', {})
@@ -193,9 +192,9 @@ export function startCompanion(server: ServerConnection, letters: Letters, start
     async end() {
       if (current !== undefined) {
         for (const key of [...asks.keys()]) close(current, key);
-        letters.drop({ ...current, event: 'ended' });
+        reporter.drop({ ...current, event: 'ended' });
       }
-      await letters.written();
+      await reporter.finish();
     },
   };
 }

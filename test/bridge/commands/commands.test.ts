@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { outsideCode } from '../../support/markdown.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { aWhile, openSuggestions, type Setting, screenOf, startSetting, WAIT } from '../bridge-setup.ts';
 
@@ -31,6 +32,20 @@ describe('!new and !kill', () => {
     await setting.answer(thread, /^⏹️ Ended by you\.$/);
     await setting.say(thread, 'echo too late');
     await setting.answer(thread, /^⚠️ Not delivered\. The session is not running/);
+  });
+
+  it('show the last words of a program that quits at once only as code, however many they are', async () => {
+    const setting = await startSetting();
+    const { channelId } = setting.workspace;
+    const folder = tempFolder();
+    const words = ['[Tap here to reconnect](https://evil.example)', ...Array(9).fill('\ue000'.repeat(59))].join('\n');
+    writeFileSync(join(folder, 'words'), words);
+    writeFileSync(join(folder, 'quits'), 'cat words; exit 3');
+    await setting.say(channelId, `!new shop ${folder} -- sh quits`);
+    const { content } = await setting.answer(channelId, /^⚠️ `shop` quit at once/);
+    expect(content).toContain('⟨U+E000⟩');
+    expect(content).toContain('`!new shop` tries it again.');
+    expect(outsideCode(content)).not.toContain('Tap here');
   });
 
   it('start in a given directory', async () => {
@@ -202,7 +217,7 @@ describe('!sessions and !help', () => {
     await setting.say(setting.workspace.channelId, '!sessions');
     const { content } = await setting.answer(setting.workspace.channelId, /^🟢|\n🟢/);
     expect(content).toMatch(new RegExp(`🟢 \`web\` <#${claude.thread}> idle(?: for \\d+ s)? · `));
-    expect(content).toMatch(/🐚 `odd 'name' @everyone` (?:shell|`cat`) · /);
+    expect(content).toMatch(/🐚 `odd 'name' @everyone@laptop` (?:shell|`cat`) · /);
     await setting.say(setting.workspace.channelId, '!help');
     await setting.answer(setting.workspace.channelId, /!new <name>.*!sh <command>/s);
     await setting.say(setting.workspace.channelId, '!sesions');

@@ -105,6 +105,7 @@ describe('a declared session', () => {
     await untilStarts('web', 1);
     await aWhile(1_000);
     expect([starts('shop'), sessionsOf(setting.machine.tmux)]).toEqual([0, ['shop', 'web']]);
+    expect(threadOf(setting, 'shop')).not.toBe('');
     setting.machine.tmux.call('kill-session', '-t', '=shop');
     await untilStarts('shop', 1);
   });
@@ -121,6 +122,32 @@ describe('a declared session', () => {
     setting.machine.tmux.call('kill-server');
     await Promise.all([untilStarts('shop', 3), untilStarts('web', 3)]);
     expect(sessionsOf(setting.machine.tmux)).toEqual(['shop', 'web']);
+  });
+
+  it('gets a scheduled message that was due while it waited to start again', async () => {
+    const { setting, untilStarts, agent } = await startDeclared([{ name: 'shop' }], { startAgainMs: [6_000] });
+    await untilStarts('shop', 1);
+    await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
+    const thread = threadOf(setting, 'shop');
+    await setting.say(thread, '!at +2s look at the log');
+    await setting.answer(thread, /^⏰ Scheduled/);
+    kill(setting, 'shop');
+    await setting.answer(thread, /It starts again in/);
+    await untilStarts('shop', 2);
+    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['look at the log']), WAIT);
+    const said = (await setting.answers(thread)).map(({ content }) => content);
+    expect(said.filter((text) => /Not sent/.test(text))).toEqual([]);
+  });
+
+  it('that was given up says that a scheduled message is not sent', async () => {
+    const { setting, untilStarts } = await startDeclared([{ name: 'shop' }], { startAgainMs: [] });
+    await untilStarts('shop', 1);
+    await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
+    const thread = threadOf(setting, 'shop');
+    await setting.say(thread, '!at +2s look at the log');
+    await setting.answer(thread, /^⏰ Scheduled/);
+    kill(setting, 'shop');
+    await setting.answer(thread, /^⏰ Not sent, because the session has ended: “look at the log”/);
   });
 
   it('is listed by !sessions while it does not run, with the command that starts it', async () => {

@@ -11,6 +11,8 @@ import { type Setting, type SettingOptions, startSetting, WAIT } from '../bridge
 
 export interface DeclaredSetting {
   readonly setting: Setting;
+  /** Changes config.json; needs the option `live`. */
+  declare(sessions: readonly object[], more?: object): void;
   /** How often the agent of this session was started. */
   starts(session: string): number;
   untilStarts(session: string, count: number): Promise<void>;
@@ -54,13 +56,20 @@ export async function startDeclared(
   writeFileSync(program, `#!/bin/sh\nwhile [ ! -e ${root} ]; do sleep 0.05; done; exec ${folder}/real/claude "$@"\n`, {
     mode: 0o755,
   });
-  const file = { agent: { command: [program] }, sessions, ...options.file };
+  const fileWith = (sessions: readonly object[], more: object = {}) => ({
+    agent: { command: [program] },
+    sessions,
+    ...options.file,
+    ...more,
+  });
+  const file = fileWith(sessions);
   const setting = await startSetting({ startAgainMs: [200, 200, 200, 200], ...options, file });
   const real = join(folder, 'real');
   mkdirSync(real);
   declaredAgent(real, () => setting.machine.home.root);
   writeFileSync(root, '');
-  return { setting, ...watchStarts(real) };
+  const declare = (now: readonly object[], more?: object) => setting.rewrite(fileWith(now, more));
+  return { setting, declare, ...watchStarts(real) };
 }
 
 export const sessionsOf = (tmux: TmuxServer) =>

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { PanelRow } from '../../../bridge/panel/panel-rows.ts';
+import type { PanelRow, PanelView } from '../../../bridge/panel/panel-rows.ts';
 import { panelDraft } from '../../../bridge/panel/panel-text.ts';
 
 const row = (label: string, more: Partial<PanelRow> = {}): PanelRow => ({
   ...{ label, host: 'laptop', thread: '1', state: { state: 'idle', since: 60_000 }, because: undefined },
   ...{ branch: undefined, isWorktree: false, model: undefined, context: undefined, at: 60_000, ...more },
 });
-const draft = (rows: readonly PanelRow[], kept: Parameters<typeof panelDraft>[1] = []) =>
-  panelDraft(rows, kept, (thread) => `https://discord.com/channels/9/${thread}`);
+const draft = (rows: readonly PanelRow[], worktrees: PanelView['worktrees'] = []) =>
+  panelDraft({ rows, worktrees }, (thread) => `https://discord.com/channels/9/${thread}`);
 const types = (rows: readonly PanelRow[]) =>
   (draft(rows).components ?? []).map(({ components }) => components.map(({ type }) => type));
 

@@ -60,6 +60,23 @@ describe('a text for a dialog', () => {
     expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=web:')).not.toContain('all of them');
   });
 
+  it.each([
+    [
+      'with other options',
+      { ...QUESTION, title: 'Drop all tables?', options: ['Yes', 'No', 'Chat about this'], field: 9 },
+    ],
+    ['with a text in its field', { ...QUESTION, title: 'Drop which tables?', at: 2, written: 'all' }],
+    ['with the same title', { ...QUESTION, text: ['In production.'], at: 2, written: 'all' }],
+  ])('does not submit another dialog that opens right after it was written: %s', async (_, replacedBy) => {
+    const { setting, claude, whispers } = await begin();
+    await claude.tell('choice', { ...QUESTION, replacedBy });
+    const card = await setting.answer(claude, /Which database/);
+    const send = await openForm(setting, card, TYPED);
+    await send('MySQL');
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Enter was not pressed/)]), WAIT);
+    expect(noted(claude)).toEqual([]);
+  });
+
   it('is not added to a text that somebody has begun in the terminal', async () => {
     const { setting, claude, whispers } = await begin();
     await claude.tell('choice', QUESTION);

@@ -11,7 +11,7 @@ import { connectRest, type Rest } from '../../../discord/rest.ts';
 import { writeJson } from '../../../home/atomic-write.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../../home/stream-record.ts';
 import { type AgentParts, openAgent } from '../../../streams/agent/agent.ts';
-import type { AgentTurn } from '../../../streams/agent/state.ts';
+import type { FinishedTurn } from '../../../streams/agent/state.ts';
 import { tempFolder, tempHome } from '../../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../../support/workspace.ts';
 
@@ -112,7 +112,7 @@ function left(word: string): readonly string[] {
     .filter((line) => line.includes(word) && !/^\s*\d+\s+Z/.test(line));
 }
 
-const done = { kind: 'done' } satisfies AgentTurn;
+const done = { kind: 'done' } satisfies FinishedTurn;
 
 describe('a turn', () => {
   it('posts what Claude said and did, in order, silently, and then a line that notifies', async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localHost } from '../../../../hosts/host.ts';
 import { tmuxOn } from '../../../../tmux/tmux.ts';
 import { typeMessage } from '../../../../tmux/type-message.ts';
-import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
+import { type ClaudeLab, claudePackage, startClaudeLab } from '../../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
 import { buttonOf } from '../../../support/prompt-pane.ts';
 import type { WireMessage } from '../../../support/workspace.ts';
@@ -470,6 +470,26 @@ describe('when a session starts or ends,', () => {
     expect(demo.screen()).not.toContain('project/ran');
     expect(existsSync(join(lab.project, 'ran'))).toBe(false);
     expect(demo.prompts()).toHaveLength(before);
+  });
+
+  it('!new uses the claude and the API key of the terminal that started threadmux, and tells why a Claude quits', async () => {
+    const file = join(lab.dir, 'home/.threadmux/config.json');
+    const { agent: _, ...config } = JSON.parse(readFileSync(file, 'utf8'));
+    const exported = readFileSync(join(lab.dir, 'env.sh'), 'utf8').matchAll(/(ANTHROPIC_\w+|CLAUDE_\w+)=(\S+)/g);
+    const PATH = `${claudePackage()}/node_modules/.bin:${process.env.PATH}`;
+    await lab.restart(async () => writeFileSync(file, JSON.stringify(config)), {
+      PATH,
+      ...Object.fromEntries([...exported].map(([, name, value]) => [name, value])),
+    });
+    await lab.person.say(lab.channelId, `!new plain ${lab.project}`);
+    const plain = await lab.find('plain');
+    await plain.submit('good evening');
+    await recorded(plain, 0, 'good evening');
+    const order = await lab.person.say(lab.channelId, `!new broken ${lab.project} -- claude --no-such-option`);
+    await vi.waitFor(async () => {
+      const answers = await lab.person.messages(lab.channelId, `after=${order.id}`);
+      expect(answers.map(({ content }) => content).join('\n')).toContain("unknown option '--no-such-option'");
+    }, PATIENCE);
   });
 });
 

@@ -1,0 +1,30 @@
+// What an agent cannot do as well as others, in words for its thread. Pure.
+
+import type { AgentDriver } from './driver.ts';
+
+/** One short clause each; none if it can do everything. */
+export function guaranteeNotes({ guarantees, typing }: Pick<AgentDriver, 'guarantees' | 'typing'>): readonly string[] {
+  const { receipt, permission, question, draft, textBetweenTools } = guarantees;
+  return [
+    ...(receipt === 'screen' ? ['✅ is read from its screen'] : []),
+    ...(typing.onlyWhenIdle ? ['a message waits while it works'] : []),
+    ...(draft === 'waits' ? ['a message waits while its box has a draft'] : []),
+    ...(textBetweenTools ? [] : ['what it says between tools comes at the end']),
+    ...PERMISSIONS[permission],
+    ...(question === permission ? [] : QUESTIONS[question]),
+  ];
+}
+
+const PERMISSIONS: Readonly<Record<'api' | 'hook' | 'keys' | 'none', readonly string[]>> = {
+  api: [],
+  hook: ['while it asks in the thread, its terminal shows no dialog'],
+  keys: ['its dialogs are answered by pressing their keys'],
+  none: ['its dialogs cannot be answered in the thread'],
+};
+
+const QUESTIONS: typeof PERMISSIONS = {
+  api: [],
+  hook: ['while it asks a question in the thread, its terminal shows none'],
+  keys: ['its questions are answered by pressing keys'],
+  none: ['its questions cannot be answered in the thread'],
+};

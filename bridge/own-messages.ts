@@ -1,0 +1,35 @@
+// Messages of the bot that are typed for a user: a scheduled message, a declared prompt, the first message of a form, a slash command.
+// What they say is not always what is typed, so that is kept here, and Retry can type it again.
+
+import * as z from 'zod';
+import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { AcceptedMessage, Inbox } from './inbox.ts';
+
+const ownMessageSchema = z.object({
+  id: z.string(),
+  channelId: z.string(),
+  authorId: z.string(),
+  author: z.string(),
+  text: z.string(),
+});
+type OwnMessage = Readonly<z.output<typeof ownMessageSchema>>;
+
+export interface OwnMessages extends Pick<Inbox, 'put' | 'isOpen'> {
+  /** Undefined if the bot did not post it for a user, or long ago. */
+  find(id: string): OwnMessage | undefined;
+}
+
+const KEPT = 100;
+
+export function openOwnMessages(path: string, inbox: Pick<Inbox, 'put' | 'isOpen'>): OwnMessages {
+  let all = readJson(path, z.array(ownMessageSchema).readonly()) ?? [];
+  return {
+    find: (id) => all.find((one) => one.id === id),
+    isOpen: inbox.isOpen,
+    put(message: AcceptedMessage) {
+      all = [...all.filter(({ id }) => id !== message.id), ownMessageSchema.parse(message)].slice(-KEPT);
+      writeBestEffort(path, all);
+      inbox.put(message);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// The terminals and headless agents of one server, and the directories where they may work.
+
+import { configuredAgent } from '../agents/configured-agent.ts';
+import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
+import type { Rest } from '../discord/rest.ts';
+import type { ThreadChannel } from '../discord/threads.ts';
+import {
+  type AllowedHostDirectories,
+  openAllowedDirectories,
+  openAllowedHostDirectories,
+} from '../streams/allowed-directories.ts';
+import type { KnownThreads } from '../threads/connections.ts';
+import { streamState } from './commands/streams.ts';
+import { createOwnCommands } from './list-own-commands.ts';
+import { decideSlash } from './slash-decision.ts';
+import type { BridgeOptions, BridgeParts } from './start-server.ts';
+import { createStreamThreads, type StreamThreads } from './stream-threads.ts';
+
+interface ServerStreamsOptions extends BridgeParts {
+  readonly rest: Rest;
+  readonly server: ServerConfig;
+  readonly place: ThreadChannel;
+  readonly known: KnownThreads;
+  readonly bridge: Pick<BridgeOptions, 'env' | 'program'>;
+}
+
+export function openServerStreams(options: ServerStreamsOptions): {
+  readonly directories: AllowedHostDirectories;
+  readonly streams: StreamThreads;
+} {
+  const { home, config, log, hosts, threads, rest, server, place, known, bridge } = options;
+  const directories = openAllowedHostDirectories({
+    here: localDirectories(options),
+    roots: rootsOfHosts(config),
+    own: config.host,
+    host: hosts.get,
+  });
+  const own = createOwnCommands(options);
+  const streams = createStreamThreads({
+    ...{ home, log, rest, botId: place.botId, place, env: bridge.env, server: server.name },
+    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
+    ...{ hosts, remote: options.remote, command: configuredAgent(config, 'claude').command },
+    registry: threads.registry,
+    isCommand: async (text, cwd) => {
+      const { commands } = configuredAgent(config, 'claude').driver;
+      const list = () => own({ host: config.host, cwd, transcript: '', agent: 'claude' });
+      return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
+    },
+    agentSettings: bridge.program?.hookSettings,
+    onThread: known.learn,
+    check: async ({ dir }) => {
+      await directories.check(dir);
+      return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
+    },
+  });
+  options.sessionsChanged.listen(streams.wake);
+  options.states.also(() => streams.all().map((one) => [one.record().thread, streamState(one, options)]));
+  return { directories, streams };
+}
+
+/** The projects of this machine, as the configuration has them now. */
+function localDirectories({ config, hosts, threads, server, bridge }: ServerStreamsOptions) {
+  const now = () =>
+    openAllowedDirectories({
+      projects: threads
+        .projects()
+        .filter(({ server: name, path }) => name === server.name && path !== '')
+        .filter(({ host }) => host === undefined || hosts.isLocal(host))
+        .map(({ path }) => path),
+      roots: config.roots,
+      homedir: bridge.env.HOME ?? '/',
+    });
+  return {
+    names: (begun: string) => now().names(begun),
+    resolve: (name: string) => now().resolve(name),
+    check: (directory: string) => now().check(directory),
+    isWithin: (directory: string, paths: readonly string[]) => now().isWithin(directory, paths),
+  };
+}
