@@ -10,11 +10,13 @@ import { codex } from '../../../agents/codex/driver.ts';
 import type { AgentDriver } from '../../../agents/driver.ts';
 import { gemini } from '../../../agents/gemini/driver.ts';
 import { opencode } from '../../../agents/opencode/driver.ts';
+import { pi } from '../../../agents/pi/driver.ts';
 import { type AgentPane, startAgentPane } from './agent-pane.ts';
 import { agentPackage, type LabAgentName } from './packages.ts';
 import { recordCodex } from './record-codex.ts';
 import { recordGemini } from './record-gemini.ts';
 import { recordOpencode } from './record-opencode.ts';
+import { recordPi } from './record-pi.ts';
 
 const SIZES = process.env.AGENT_LAB_SIZES?.split(',') ?? ['80x24', '120x40', '200x50'];
 /** A list may show where our plugin is. */
@@ -26,6 +28,7 @@ const RECORDERS: Partial<Record<LabAgentName, readonly [AgentDriver, (recorder: 
   codex: [codex, recordCodex],
   gemini: [gemini, recordGemini],
   opencode: [opencode, recordOpencode],
+  pi: [pi, recordPi],
 };
 
 export interface Recorder {
