@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
-/** Suites of their own: `npm run test:claude` and `npm run test:browser`. */
-const ELSEWHERE = ['test/agents/claude/lab/**', 'test/browser/**', 'node_modules/**'];
+/** Suites of their own: `npm run test:claude`, `npm run test:agents` and `npm run test:browser`. */
+const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/browser/**', 'node_modules/**'];
 /** discord.js and our client cannot share one copy of undici's state. */
 const ALONE = ['test/workspace/discord-js.test.ts'];
 

@@ -67,6 +67,8 @@ export interface AgentDialogOption {
 export interface PaneFacts {
   readonly cursorX?: number;
   readonly cursorY?: number;
+  /** Programs that draw their own cursor hide the terminal's. */
+  readonly cursorShown?: boolean;
   readonly width?: number;
   readonly height?: number;
   readonly paneDead?: boolean;

@@ -13,7 +13,7 @@ interface PutScripts {
 }
 
 const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const FILE_NAME = /^(?:bin\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const FILE_NAME = /^(?:bin\/(?:[a-z][a-z0-9-]{0,31}\/)?)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** `{HOME}` in a file is replaced by the path of our home there. Files in bin/ are executable. */
 export async function putScripts(
@@ -68,6 +68,7 @@ while [ $# -gt 0 ]; do
   done
   text=$text$rest
   case $1 in bin/*) mode=700 ;; *) mode=600 ;; esac
+  case $1 in bin/*/*) [ -d "\${file%/*}" ] || mkdir "\${file%/*}" || exit 1 ;; esac
   shift 2
   [ $mode = 600 ] || [ -x "$file" ] && [ ! -h "$file" ] && printf %s "$text" | cmp -s - "$file" && continue
   new=$home/.new.$$

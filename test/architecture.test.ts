@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 
 /** The only folders that may import a package. */
 const PACKAGE_HOME: Record<string, RegExp> = {
-  ws: /^(discord|workspace)\//,
+  ws: /^(discord|workspace|agents\/codex)\//,
   undici: /^discord\//,
   commander: /^bin\//,
   '@clack': /^bin\//,
@@ -39,6 +39,7 @@ const PACKAGE_HOME: Record<string, RegExp> = {
 const READS_JSON = [
   'core/json.ts',
   'agents/claude/stream-json.ts', // only its texts are used, and a request must not be lost
+  'agents/opencode/plugin.ts', // what our own script printed, in the process of OpenCode
   'bridge/commands/streams.ts', // a string
   'streams/picture/picture.ts', // written by us, in its own process
   // Files that we wrote into our home.

@@ -112,7 +112,7 @@ export function createBinder(options: BinderOptions) {
     if (record.inChannel || record.adopted !== 'no') return;
     // Only our own start has used the settings.
     const isOurs = parseStarted(session.started)?.command.length === 0;
-    const settings = isOurs ? settingsOf(to.project, facts.session, record.settings) : {};
+    const settings = isOurs ? settingsOf(to.project, facts.session, record.settings, record.agent) : {};
     const content = welcomeText({ ...facts, settings, repository });
     if (content !== welcomeText(facts)) await editMessage(place.rest, place.channelId, record.thread, { content });
   }

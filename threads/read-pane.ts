@@ -49,6 +49,7 @@ export function screenOf(
   return screen.read(`${seen.ansi}\n`, {
     cursorX: seen.cursor.x,
     cursorY: seen.cursor.y,
+    cursorShown: seen.cursorShown,
     width: seen.width,
     height: seen.height,
     paneDead: seen.dead,

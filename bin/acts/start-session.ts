@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import { agentOfCommand } from '../../agents/configured-agent.ts';
-import { agentToStart, commandLine, launchOn, resumeOf } from '../../bridge/commands/launch-agent.ts';
+import { agentToStart, commandLine, launchOn, resumeOf, variablesFor } from '../../bridge/commands/launch-agent.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { settingsOf } from '../../core/project.ts';
@@ -12,7 +12,13 @@ import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { programPlace } from '../../install/program-files.ts';
-import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import {
+  conversationOf,
+  rememberedSession,
+  settingsToStart,
+  startedText,
+  startOf,
+} from '../../threads/remembered-session.ts';
 import { listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { withProgress } from '../print.ts';
@@ -86,12 +92,14 @@ export async function startOne(
   const { worktree: _, ...forAgent } = asked;
   const isForAgent = flags.continue || Object.keys(forAgent).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
-  const settings = { ...known?.settings, ...asked };
+  const settings = settingsToStart(known, asked);
   const isSame = asked.agent === undefined || asked.agent === known?.agent;
   const conversation = flags.continue && known !== undefined && isSame ? conversationOf(known) : undefined;
   const project = configuredProject(reach, host, origin ?? '~');
-  const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
-  const expected = agentToStart(settings.agent, known, inForce, reach.config);
+  const layers = (agent?: string) =>
+    given === undefined && project !== undefined ? settingsOf(project, name, settings, agent) : settings;
+  const expected = agentToStart(settings.agent, known, layers(), reach.config);
+  const inForce = layers(expected.driver.name);
   const agent = given === undefined ? expected : agentOfCommand(reach.config, given, expected.driver.name);
   const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
   const resume = resumeOf({ conversation, continues: flags.continue ?? false });
@@ -110,7 +118,7 @@ export async function startOne(
       ...{ name, remainOnExit: remainOnExit || (launch !== undefined && 'at start') },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
-      ...(isLocal ? { environment: { variables: { ...environment, ...launch?.environment }, folder } } : {}),
+      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder } } : {}),
       started: startedText({
         ...{ directory: origin ?? '~', command: given ?? [] },
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),

@@ -8,9 +8,8 @@ import { timesShown } from '../../agents/claude/screen/box-text.ts';
 import { hasArrived } from '../../bridge/delivery-attempt.ts';
 
 const SCREENS = fileURLToPath(new URL('../fixtures/screens', import.meta.url));
-const FOLDERS = readdirSync(SCREENS).flatMap((version) =>
-  readdirSync(join(SCREENS, version)).map((size) => join(version, size)),
-);
+const VERSIONS = readdirSync(SCREENS).filter((name) => /^\d/.test(name)); // of Claude Code
+const FOLDERS = VERSIONS.flatMap((version) => readdirSync(join(SCREENS, version)).map((size) => join(version, size)));
 
 const shown = (folder: string, name: string) =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are not part of the text

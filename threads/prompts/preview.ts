@@ -50,6 +50,12 @@ function bodyOf(tool: string, input: Input): Body {
       text: `${path}\n${marked('-', before)}\n${marked('+', after)}`,
       fields: ['file_path', 'old_string', 'new_string'],
     };
+  if (typeof input.diff === 'string')
+    return {
+      ...change,
+      text: typeof path === 'string' ? `${path}\n${input.diff}` : input.diff,
+      fields: typeof path === 'string' ? ['file_path', 'diff'] : ['diff'],
+    };
   if (typeof path === 'string' && typeof content === 'string')
     return {
       ...change,

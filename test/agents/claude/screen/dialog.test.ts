@@ -154,7 +154,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
 };
 
 const whole = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\/dialog-[^/]*\.ansi$/.test(path) && !path.includes('40x15'))
+  .filter((path) => /^\d.*\/dialog-[^/]*\.ansi$/.test(path) && !path.includes('40x15')) // of Claude Code
   .sort()
   .map((path) => ({ path, state: path.replace(/.*\/dialog-|\.ansi$/g, ''), isOld: path.startsWith('2.1.197/') }));
 

@@ -20,7 +20,7 @@ interface Recorded {
 }
 
 const recorded: readonly Recorded[] = readdirSync(CORPUS, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ansi'))
+  .filter((path) => /^\d.*\.ansi$/.test(path)) // of Claude Code
   .sort()
   .map((path) => {
     const name = path.replace(/.*\/|\.ansi$/g, '');

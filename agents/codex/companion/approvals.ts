@@ -1,0 +1,108 @@
+// The requests of a Codex app server that a person answers: what the card shows, and what the server gets. Pure.
+
+import type { PromptDecision } from '../../../core/prompt.ts';
+import type { AskedEvent } from '../../event.ts';
+import type { ServerRequest } from './server-messages.ts';
+import { type EventBase, type PatchedFile, shellCommand } from './thread-events.ts';
+
+/**
+ * Undefined if it cannot be answered from here: a file change that cannot be shown whole, or a question for a secret. Then the
+ * dialog in the terminal has to be answered. `changes`: of the item that the request is about.
+ */
+export function askedBy(
+  base: EventBase,
+  request: ServerRequest,
+  changes: readonly PatchedFile[],
+): AskedEvent | undefined {
+  const { turnId, itemId } = request.params;
+  const ask = `${turnId}/${itemId}/${request.id}`;
+  const at = { ...base, event: 'asked' as const, turn: turnId, ask, questions: [] };
+  switch (request.method) {
+    case 'item/commandExecution/requestApproval':
+      return { ...at, kind: 'permission', tool: 'Bash', ...commandInput(request.params) };
+    case 'item/fileChange/requestApproval': {
+      if (changes.length === 0) return undefined;
+      const description = request.params.reason ? { description: request.params.reason } : {};
+      return { ...at, kind: 'permission', ...changeInput(changes, description), always: ['changes of these files'] };
+    }
+    case 'item/tool/requestUserInput': {
+      const { questions } = request.params;
+      if (questions.some(({ isSecret }) => isSecret)) return undefined;
+      const asked = questions.map(({ header, question, options }) => ({
+        ...{ header, question, multiSelect: false },
+        options: options ?? [],
+      }));
+      return { ...at, kind: 'question', tool: 'AskUserQuestion', input: {}, questions: asked };
+    }
+  }
+}
+
+type CommandParams = (ServerRequest & { method: 'item/commandExecution/requestApproval' })['params'];
+
+/** Fields that are shown in another place, or that say nothing to a person. */
+const NOT_SHOWN: ReadonlySet<string> = new Set([
+  ...['threadId', 'turnId', 'itemId', 'approvalId', 'startedAtMs', 'command', 'cwd', 'reason', 'commandActions'],
+  ...['availableDecisions', 'proposedExecpolicyAmendment', 'proposedNetworkPolicyAmendments'],
+]);
+const USUAL: Readonly<Record<string, unknown>> = { kind: 'command', environmentId: 'local' };
+
+function commandInput(params: CommandParams): Pick<AskedEvent, 'input' | 'always'> {
+  const unusual = Object.entries(params).filter(
+    ([name, value]) => !NOT_SHOWN.has(name) && value !== null && value !== USUAL[name],
+  );
+  const input = {
+    command: shellCommand(params.command),
+    ...(params.reason ? { description: params.reason } : {}),
+    ...Object.fromEntries(unusual),
+  };
+  const always = alwaysOf(params.availableDecisions ?? []);
+  return { input, ...(always === undefined ? {} : { always: [always.words] }) };
+}
+
+/** The decision of the dialog's "don't ask again", and what it would allow. */
+function alwaysOf(decisions: readonly unknown[]): { readonly decision: unknown; readonly words: string } | undefined {
+  for (const decision of decisions) {
+    const prefix = (decision as Amendment | undefined)?.acceptWithExecpolicyAmendment?.execpolicy_amendment;
+    if (Array.isArray(prefix)) return { decision, words: `commands that start with: ${prefix.join(' ')}` };
+    if (decision === 'acceptForSession') return { decision, words: 'this command, in this session' };
+  }
+  return undefined;
+}
+
+interface Amendment {
+  readonly acceptWithExecpolicyAmendment?: { readonly execpolicy_amendment?: readonly string[] };
+}
+
+function changeInput(
+  changes: readonly PatchedFile[],
+  description: { readonly description?: string },
+): Pick<AskedEvent, 'tool' | 'input'> {
+  const [first, ...others] = changes;
+  if (first?.kind === 'add' && others.length === 0)
+    return { tool: 'Write', input: { file_path: first.path, content: first.diff, ...description } };
+  const diff = changes.map((change) => `${headOf(change)}\n${change.diff}`).join('\n');
+  return { tool: 'Edit', input: { diff, ...description } };
+}
+
+function headOf({ path, kind, movedTo }: PatchedFile): string {
+  return `${kind} ${path}${movedTo === undefined ? '' : ` and move it to ${movedTo}`}`;
+}
+
+/** What the server gets. `say`: a text for the agent afterwards, because a refusal has no room for a reason. */
+export function serverAnswer(
+  request: ServerRequest,
+  decision: PromptDecision,
+): { readonly result: unknown; readonly say?: string } | undefined {
+  if (request.method === 'item/tool/requestUserInput') {
+    if (decision.kind !== 'answers') return undefined;
+    const answers = request.params.questions.map(({ id }, at) => [id, { answers: [decision.answers[at] ?? ''] }]);
+    return { result: { answers: Object.fromEntries(answers) } };
+  }
+  if (decision.kind === 'deny')
+    return { result: { decision: 'decline' }, ...(decision.reason === '' ? {} : { say: decision.reason }) };
+  if (decision.kind !== 'allow') return undefined;
+  if (!decision.always) return { result: { decision: 'accept' } };
+  if (request.method === 'item/fileChange/requestApproval') return { result: { decision: 'acceptForSession' } };
+  const always = alwaysOf(request.params.availableDecisions ?? []);
+  return { result: { decision: always?.decision ?? 'accept' } };
+}

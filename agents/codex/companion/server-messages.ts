@@ -1,0 +1,117 @@
+// The messages of a Codex app server that we use: JSON-RPC, seen in version 0.166. Other messages and fields are ignored.
+
+import * as z from 'zod';
+
+/** Ids and paths. */
+const word = z.string().max(8_192);
+
+const item = z.looseObject({ type: word, id: word });
+
+const turn = z.object({
+  id: word,
+  status: z.enum(['completed', 'interrupted', 'failed', 'inProgress']).catch('inProgress'),
+  items: z.array(item).catch([]),
+  error: z.object({ message: z.string(), additionalDetails: z.string().nullish() }).nullish().catch(undefined),
+  /** Seconds since 1970. */
+  startedAt: z.number().nullish(),
+});
+
+const thread = z.object({
+  id: word,
+  cwd: word,
+  model: word.nullish().catch(undefined),
+  /** Codex makes such a conversation for itself, for example to find a title. */
+  ephemeral: z.boolean().catch(false),
+  /** Set for a subagent. */
+  parentThreadId: word.nullish(),
+  status: z.object({ type: word }).catch({ type: 'idle' }),
+  turns: z.array(turn).catch([]),
+});
+
+const inThread = { threadId: word };
+const inTurn = { ...inThread, turnId: word };
+
+const notes = {
+  'thread/started': z.object({ thread }),
+  'thread/status/changed': z.object({ ...inThread, status: z.object({ type: word }) }),
+  'item/started': z.object({ ...inTurn, item }),
+  'item/completed': z.object({ ...inTurn, item }),
+  'turn/completed': z.object({ ...inThread, turn }),
+  'serverRequest/resolved': z.object({ ...inThread, requestId: z.union([z.string(), z.number()]) }),
+};
+
+const option = z.object({ label: z.string(), description: z.string().catch('') });
+
+const requests = {
+  'item/commandExecution/requestApproval': z.looseObject({
+    ...inTurn,
+    itemId: word,
+    command: z.string().nullish(),
+    cwd: word.nullish(),
+    reason: z.string().nullish(),
+    availableDecisions: z.array(z.unknown()).nullish(),
+  }),
+  'item/fileChange/requestApproval': z.looseObject({ ...inTurn, itemId: word, reason: z.string().nullish() }),
+  'item/tool/requestUserInput': z.looseObject({
+    ...inTurn,
+    itemId: word,
+    questions: z.array(
+      z.object({
+        id: word,
+        header: z.string().catch(''),
+        question: z.string(),
+        isSecret: z.boolean().catch(false),
+        options: z.array(option).nullish(),
+      }),
+    ),
+  }),
+};
+
+/** What a resumed conversation brings: the newest turn with all its items. */
+const resumed = z.object({
+  thread,
+  initialTurnsPage: z.object({ data: z.array(turn) }).nullish(),
+});
+
+const loaded = z.object({ data: z.array(word) });
+const read = z.object({ thread });
+
+export type ServerItem = z.infer<typeof item>;
+export type ServerTurn = z.infer<typeof turn>;
+export type ServerThread = z.infer<typeof thread>;
+
+type Notes = typeof notes;
+export type ServerNote = {
+  [M in keyof Notes]: { readonly method: M; readonly params: z.infer<Notes[M]> };
+}[keyof Notes];
+
+type Requests = typeof requests;
+export type ServerRequest = {
+  [M in keyof Requests]: {
+    readonly method: M;
+    readonly id: string | number;
+    readonly params: z.infer<Requests[M]>;
+  };
+}[keyof Requests];
+
+/** Undefined for a message that we do not use, or whose fields are not as expected. */
+export function parseNote(method: string, params: unknown): ServerNote | undefined {
+  if (!Object.hasOwn(notes, method)) return undefined;
+  const parsed = notes[method as keyof Notes].safeParse(params);
+  return parsed.success ? ({ method, params: parsed.data } as ServerNote) : undefined;
+}
+
+export function parseRequest(method: string, id: string | number, params: unknown): ServerRequest | undefined {
+  if (!Object.hasOwn(requests, method)) return undefined;
+  const parsed = requests[method as keyof Requests].safeParse(params);
+  return parsed.success ? ({ method, id, params: parsed.data } as ServerRequest) : undefined;
+}
+
+export const readLoaded = (result: unknown): readonly string[] => loaded.safeParse(result).data?.data ?? [];
+export const readThread = (result: unknown): ServerThread | undefined => read.safeParse(result).data?.thread;
+
+/** The newest turn last. */
+export function readResumed(result: unknown): { readonly thread: ServerThread; readonly turns: readonly ServerTurn[] } {
+  const { thread, initialTurnsPage } = resumed.parse(result);
+  return { thread, turns: initialTurnsPage?.data.toReversed() ?? thread.turns };
+}

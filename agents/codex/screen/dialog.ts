@@ -1,0 +1,133 @@
+// Reads the dialog that Codex shows: what it is, its text, its options and the keys that take them. It takes the place of the box.
+
+import type { AnsiRow } from '../../claude/screen/box.ts';
+import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
+
+export function findCodexDialog(rows: readonly AnsiRow[]): AgentDialog | undefined {
+  const end = rows.findLastIndex(({ text }) => text !== '');
+  let from = end;
+  while (from > end - MOST_HELP_ROWS && from > 0 && !KEYS.test(rows[from]?.text ?? '')) from--;
+  if (!KEYS.test(rows[from]?.text ?? '')) return undefined;
+  const above = rows.slice(0, from);
+  const list = readOptions(above);
+  const { which, full, start } = whichDialog(above, list.first);
+  const lines = above.slice(start, list.first).map(({ text }) => text.trim());
+  const words = lines.filter((line) => line !== '');
+  const isCounted = which === 'question';
+  const [title = '', ...text] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
+  // What is hidden cannot be answered by its beginning.
+  const isCut = (which === 'unknown' && start === 0) || words.some((line) => CUT.test(line));
+  return {
+    ...{ which, full, title: isCut ? '' : title, text: isCut ? words : text },
+    form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
+    options: list.options.map((option) => withKey(which, option)),
+    ...{ hasMore: list.hasMore, field: fieldOf(above.slice(list.first)) },
+    help: rows
+      .slice(from, end + 1)
+      .map((row) => row.text.trim())
+      .join(' '),
+  };
+}
+
+const MOST_HELP_ROWS = 4;
+/** The last lines of every dialog name its keys. */
+const KEYS =
+  /^ *(?:Press )?(?:enter|tab|k|left\/right) (?:to|or|select|continue|confirm|keep|group|resume|edit|open|save|toggle)\b/u;
+const CUT = /\^a view all\b|^\[… \d+ lines\]|^\+ Show details$/u;
+
+/** By their first lines; true for a panel that the user opened. */
+const TITLES = [
+  ['trust', /^ {1,2}Folder access$/u, false],
+  ['hooks', /^ {1,2}Hooks need review$/u, false],
+  ['permission', /^ {1,2}(?:Would you like to|Do you want to|Allow)\b/u, false],
+  ['question', /^ {1,2}Question \d+\/\d+/u, false],
+  ['plan', /^ {1,2}Implement this plan\?/u, false],
+  ['model', /^ {1,2}Select (?:Model|Reasoning)/u, true],
+  ['permissions', /^ {1,2}Update Model Permissions/u, true],
+  ['warnings', /^ {1,2}Warnings · /u, true],
+  ['resume', /^ {1,2}Resume a previous session/u, true],
+  ['keymap', /^ {1,2}Keymap$/u, true],
+] as const;
+
+/**
+ * A dialog stands below the conversation, whose paragraphs begin in the first column. The first title counts: a command to approve may
+ * contain another one.
+ */
+function whichDialog(rows: readonly AnsiRow[], first: number) {
+  const above = rows.slice(0, first);
+  const low = above.findLastIndex(({ text }) => /^[^\s─↓›]/u.test(text)) + 1;
+  const starts = TITLES.flatMap(([which, title, full]) => {
+    const start = above.findIndex(({ text }, at) => at >= low && title.test(text));
+    return start < 0 ? [] : [{ which, full, start }];
+  });
+  const [found = { which: 'unknown', full: false, start: low }] = starts.toSorted((a, b) => a.start - b.start);
+  // The edits to approve are above their dialog.
+  return /\bedits\?/u.test(textBelow(above, found.start)) ? { ...found, start: low } : found;
+}
+
+function textBelow(rows: readonly AnsiRow[], from: number): string {
+  return rows
+    .slice(from, from + 2)
+    .map(({ text }) => text)
+    .join(' ');
+}
+
+interface OptionList {
+  readonly options: readonly AgentDialogOption[];
+  /** The row of the first option; the number of rows if there is none. */
+  readonly first: number;
+  readonly hasMore: boolean;
+}
+
+const OPTION = /^( {0,4})(?:› )?(\d{1,2})\. (\S.*)$/u;
+
+/** Counts on from the highlighted line in both directions: another line with a number is part of the text, such as a command. */
+function readOptions(rows: readonly AnsiRow[]): OptionList {
+  const heads = rows.flatMap(({ text, cells }, at) => {
+    const [, margin = '', number, words = ''] = OPTION.exec(text) ?? [];
+    if (number === undefined) return [];
+    const mark = cells.findIndex(({ char }) => char !== ' ');
+    const selected = cells[mark]?.char === '›' && (cells[mark]?.inverse ?? false);
+    return [{ at, number: Number(number), words, selected, column: margin.length + (text.includes('› ') ? 2 : 0) }];
+  });
+  const focus = heads.findLastIndex(({ selected }) => selected);
+  if (focus < 0) return { options: [], first: rows.length, hasMore: false };
+  const follows = (one: number, next: number) => heads[next]?.number === (heads[one]?.number ?? 0) + 1;
+  let [first, last] = [focus, focus];
+  while (follows(first - 1, first) && heads[first]?.number !== 1) first--;
+  while (follows(last, last + 1)) last++;
+  const own = heads.slice(first, last + 1);
+  const options = own.map(({ at, number, words, selected }, index): AgentDialogOption => {
+    const end = own[index + 1]?.at ?? rows.length;
+    const more = rows.slice(at + 1, end).map(({ text }) => text);
+    const blank = more.findIndex((line) => line.trim() === '' || !/^ {3,}\S/u.test(line));
+    const wrapped = blank < 0 ? more : more.slice(0, blank);
+    const [label = '', ...about] = words.split(/ {2,}/u);
+    const rest = wrapped.map((line) => line.trim());
+    // The rest of a label begins below it, the rest of an explanation in its own column.
+    return about.length === 0
+      ? { number, label: [label, ...rest].join(' '), about: '', selected }
+      : { number, label, about: [...about, ...rest].join(' '), selected };
+  });
+  const after = rows[rows.findLastIndex(({ text }) => text !== '')]?.text.trim() ?? '';
+  return { options, first: own[0]?.at ?? 0, hasMore: after === '↓' || (own[0]?.number ?? 1) > 1 };
+}
+
+const LETTER = / \((y|p|a|n|d|esc)\)$/u;
+
+/** The dialog for a permission shows its keys; in a question and in the other lists a digit picks at once. */
+function withKey(which: string, option: AgentDialogOption): AgentDialogOption {
+  const letter = LETTER.exec(option.label)?.[1];
+  if (letter !== undefined)
+    return { ...option, label: option.label.replace(LETTER, ''), key: letter === 'esc' ? 'Escape' : letter };
+  if (which === 'question' && option.number !== undefined && option.number < 10)
+    return { ...option, key: String(option.number) };
+  return option;
+}
+
+/** The field for notes, below the options of a question. */
+function fieldOf(rows: readonly AnsiRow[]): AgentDialog['field'] {
+  const field = rows.find(({ text, cells }) => /^ {2}› /u.test(text) && !cells[2]?.inverse);
+  if (field === undefined) return undefined;
+  return field.cells.slice(4).every(({ char, dim }) => char === ' ' || dim) ? 'empty' : 'full';
+}

@@ -1,0 +1,121 @@
+// Reads the dialog that Gemini CLI shows: a frame at the bottom of the screen, in the place of the box. Its options have numbers, and a
+// digit takes one at once.
+
+import type { AnsiRow } from '../../claude/screen/box.ts';
+import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
+
+export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefined {
+  const end = rows.findLastIndex(({ text }) => text !== '');
+  const bottom = FRAME_END.exec(rows[end]?.text ?? '');
+  if (bottom === null) return undefined;
+  const indent = bottom[1]?.length ?? 0;
+  const start = rows.slice(0, end).findLastIndex(({ text }) => text.startsWith(`${' '.repeat(indent)}╭`));
+  const inside = rows.slice(start + 1, end).map((row) => insideOf(row, indent));
+  const list = readList(inside);
+  const help = inside.findLast((line) => HELP.test(line))?.trim() ?? '';
+  const words = inside
+    .filter((line, at) => !list.rows.has(at) && line.trim() !== help && !SCROLL.test(line.trim()))
+    .map(unframed)
+    .filter((line) => line !== '');
+  const said = words.join('\n');
+  const [which, titleLine, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./u, false] as const);
+  const head = words.find((line) => titleLine.test(line)) ?? '';
+  const title = titleOf(which, head, words);
+  // A part that is hidden cannot be answered by the rest.
+  const isCut = start < 0 || words.some((line) => CUT.test(line));
+  return {
+    ...{ which, full, title: isCut ? '' : title },
+    text: isCut ? words : words.filter((line) => line !== title && line !== head),
+    form: list.options.some(({ selected }) => selected) && !isTicked(list.options) ? 'choice' : 'unknown',
+    options: list.options.map((option) => withDigit(which, option)),
+    ...{ hasMore: list.hasMore, field: undefined, help: help.replace(/^\(|\)$/gu, '') },
+  };
+}
+
+const FRAME_END = /^( {0,2})╰─+╯$/u;
+const HELP = /\b(?:Enter to (?:select|submit)|Esc to (?:close|cancel)|Use Enter to select)\b/u;
+const SCROLL = /^[▲▼]$/u;
+const CUT = /\bhidden\b.*\b(?:Ctrl\+O|ctrl-o|to show)\b|^\.\.\. (?:first|last) \d+ lines/iu;
+
+/** Matched in this order against the words of the dialog; true for a panel that the user opened. */
+const KINDS = [
+  ['trust', /^Do you trust the files in this folder\?|^Trusting a folder\b/mu, false],
+  ['login', /^(?:\? )?Get started\b|^How would you like to authenticate/mu, false],
+  ['question', /^Answer Questions\b/mu, false],
+  ['plan', /^(?:Ready to start implementation|Approve plan|Plan:)/mu, false],
+  ['permission', /^(?:Allow execution of|Apply this change\?|Do you want to (?:proceed|allow)|Allow\b)/mu, false],
+  ['model', /^Select Model\b/mu, true],
+  ['settings', /^>? ?Settings\b/mu, true],
+  ['theme', /^(?:> )?Select Theme\b/mu, true],
+  ['loop', /^\? +A potential loop was detected/mu, false],
+] as const;
+
+/** In a question the title of the frame says nothing. */
+function titleOf(which: string, head: string, words: readonly string[]): string {
+  if (which !== 'question') return head;
+  return words.find((line) => line !== head && !/^←|│/u.test(line)) ?? head;
+}
+
+function insideOf({ text }: AnsiRow, indent: number): string {
+  return text.slice(indent).replace(/^│ ?/u, '').replace(/ *│$/u, '');
+}
+
+/** Without the inner frame around a command. */
+function unframed(line: string): string {
+  const text = line.trim();
+  if (/^[╭╰]─+[╮╯]$/u.test(text)) return '';
+  return text.replace(/^│ ?/u, '').replace(/ *│$/u, '').trim();
+}
+
+const OPTION = /^ *(●)? *(\d{1,2})\. +(\S.*)$/u;
+
+interface OptionList {
+  readonly options: readonly AgentDialogOption[];
+  readonly rows: ReadonlySet<number>;
+  readonly hasMore: boolean;
+}
+
+/** Counts on from the marked option in both directions: another line with a number is part of the text, such as a command. */
+function readList(lines: readonly string[]): OptionList {
+  const heads = lines.flatMap((line, at) => {
+    const [, mark, number, label = ''] = OPTION.exec(line) ?? [];
+    return number === undefined ? [] : [{ at, number: Number(number), label: label.trim(), selected: mark === '●' }];
+  });
+  const focus = heads.findLastIndex(({ selected }) => selected);
+  if (focus < 0) return { options: [], rows: new Set(), hasMore: false };
+  const follows = (one: number, next: number) => heads[next]?.number === (heads[one]?.number ?? 0) + 1;
+  let [first, last] = [focus, focus];
+  while (first > 0 && follows(first - 1, first)) first--;
+  while (follows(last, last + 1)) last++;
+  const own = heads.slice(first, last + 1);
+  const rows = new Set<number>();
+  const options = own.map(({ at, number, label, selected }, index): AgentDialogOption => {
+    rows.add(at);
+    const about: string[] = [];
+    for (let next = at + 1; next < (own[index + 1]?.at ?? lines.length); next++) {
+      const line = lines[next]?.trim() ?? '';
+      if (line === '' || SCROLL.test(line) || HELP.test(line)) break;
+      rows.add(next);
+      about.push(line);
+    }
+    return { number, label: label.replace(/ \(esc\)$/u, ''), about: about.join(' '), selected };
+  });
+  // The arrows of a longer list; only their colours tell whether there is more in that direction.
+  return { options, rows, hasMore: lines.some((line) => SCROLL.test(line.trim())) };
+}
+
+function isTicked(options: readonly AgentDialogOption[]): boolean {
+  return options.some(({ label }) => /^\[.\]/u.test(label));
+}
+
+/** The option for an answer in one's own words, before somebody has written one. */
+const OWN_WORDS = /^Enter a custom value\b/u;
+
+function withDigit(which: string, option: AgentDialogOption): AgentDialogOption {
+  if (which === 'question' && OWN_WORDS.test(option.label))
+    return { ...option, field: option.selected ? 'empty' : 'closed' };
+  const isPlain = which === 'question' || which === 'permission' || which === 'trust';
+  return isPlain && option.number !== undefined && option.number < 10
+    ? { ...option, key: String(option.number) }
+    : option;
+}

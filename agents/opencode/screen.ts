@@ -1,0 +1,149 @@
+// Classifies what OpenCode's pane shows. Its lists float over the page and leave the box visible, so the box counts only if the
+// terminal's cursor is in it. Everything that is not recognised is `unknown`, and nothing is typed into it.
+
+import { type AnsiRow, parseAnsi } from '../claude/screen/box.ts';
+import type { AgentDialog, AgentScreen, PaneFacts } from '../screen.ts';
+import { isShell } from '../shell-name.ts';
+
+/** A host may send more than a screen, and reading it would block everything else. */
+const MOST_CHARACTERS = 256 * 1024;
+const MOST_ROWS = 1_000;
+
+export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
+  if (facts.paneDead) return { kind: 'dead' };
+  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
+    return { kind: 'unknown' };
+  const { currentCommand, agentCommand } = facts;
+  if (currentCommand !== undefined && isShell(currentCommand) && currentCommand !== agentCommand)
+    return { kind: 'shell', suspended: false };
+  if (currentCommand !== undefined && agentCommand !== undefined && currentCommand !== agentCommand)
+    return { kind: 'otherProgram', command: currentCommand };
+  if (facts.inMode) return { kind: 'copyMode' };
+  const rows = parseAnsi(ansi).map(textOf);
+  if (facts.height !== undefined && rows.length !== facts.height) return { kind: 'unknown' };
+  const box = findBox(rows);
+  if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
+  const dialog = findList(rows) ?? findPrompt(rows);
+  if (dialog !== undefined) return { kind: 'dialog', ...dialog };
+  if (showsSubagent(rows)) return { kind: 'subagent' };
+  return { kind: box === undefined ? 'unknown' : 'aside' };
+}
+
+/** With the spaces at the end: the box is painted over its whole width. */
+function textOf({ cells }: AnsiRow): string {
+  return cells.map(({ char }) => char).join('');
+}
+
+interface OpencodeBox {
+  /** The row of the lower edge. */
+  readonly bottom: number;
+  readonly left: number;
+  /** Between its edges, without the padding; the text begins in column `left + 3`. */
+  readonly lines: readonly string[];
+  /** The row of its first line. */
+  readonly top: number;
+  /** "Build · Claude Sonnet", or "Shell" in shell mode. */
+  readonly agent: string;
+  readonly hasMenu: boolean;
+}
+
+const EDGE = /^( *)╹(▀{10,})/u;
+
+/**
+ * From the lower edge upwards: the row with the agent, an empty row, the lines of the text, an empty row. A list of completions
+ * stands directly above it, with an edge on both sides.
+ */
+function findBox(rows: readonly string[]): OpencodeBox | undefined {
+  const bottom = rows.findLastIndex((row) => EDGE.test(row));
+  const edge = EDGE.exec(rows[bottom] ?? '');
+  if (edge === null) return undefined;
+  const left = edge[1]?.length ?? 0;
+  const width = (edge[2]?.length ?? 0) + 1;
+  let first = bottom;
+  while (isInside(rows[first - 1], left)) first--;
+  const inside = rows.slice(first, bottom).map((row) => row.slice(left, left + width));
+  const menu = inside.findLastIndex((row) => /^┃.*┃ *$/u.test(row)) + 1;
+  const own = inside.slice(menu).map((row) => row.slice(1));
+  if (own.length < 4 || !isBlank(own[0]) || !isBlank(own.at(-2))) return undefined;
+  return {
+    ...{ bottom, left, top: first + menu + 1, hasMenu: menu > 0, agent: own.at(-1)?.trim() ?? '' },
+    lines: own.slice(1, -2).map((line) => line.slice(2).trimEnd()),
+  };
+}
+
+function isInside(row: string | undefined, left: number): boolean {
+  return row !== undefined && row[left] === '┃' && isBlank(row.slice(0, left));
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text !== undefined && text.trim() === '';
+}
+
+function hasCursor({ left, top, lines }: OpencodeBox, { cursorX, cursorY, cursorShown }: PaneFacts): boolean {
+  if (cursorShown === false || cursorX === undefined || cursorY === undefined) return false;
+  return cursorX >= left + 3 && cursorY >= top && cursorY < top + lines.length;
+}
+
+/** An example in an empty box of a new conversation. */
+const PLACEHOLDER = /^(?:Ask anything|Run a command)(?:…|\.\.\.)(?: ".*")?$/u;
+const BUSY = / esc (?:again to )?interrupt\b/u;
+
+function readBox(rows: readonly string[], box: OpencodeBox, facts: PaneFacts): AgentScreen {
+  const { lines, left, top, bottom } = box;
+  const isAtStart = facts.cursorX === left + 3;
+  const isHint = lines.length === 1 && PLACEHOLDER.test(lines[0] ?? '') && isAtStart;
+  const text = isHint ? '' : lines.join('\n').trimEnd();
+  if (box.agent === 'Shell') return { kind: 'shellMode', text };
+  if (box.hasMenu) return { kind: 'menu', text };
+  const busy = rows.slice(bottom + 1).some((row) => BUSY.test(row));
+  const isEmpty = text === '' && lines.length === 1 && isAtStart;
+  if (!isEmpty) return { kind: 'draft', text, busy, stashed: false };
+  const queued = rows.slice(0, top).some((row) => /^ *┃ +QUEUED */u.test(row));
+  return { kind: 'empty', busy, queued, stashed: false, mode: box.agent.split(' ', 1)[0]?.toLowerCase() ?? '' };
+}
+
+/** The first row of every list and panel has its title, and on the right the key that closes it. */
+function findList(rows: readonly string[]): AgentDialog | undefined {
+  for (const row of rows) {
+    const words = row.trim().split(/ {3,}/u);
+    const title = words[words.findIndex((word) => word === 'esc' || word === 'esc/enter') - 1];
+    if (title === undefined || title === '┃') continue;
+    return {
+      ...{ which: 'list', full: true, form: 'unknown', title: title.slice(0, 100), text: [], options: [] },
+      ...{ hasMore: false, field: undefined, help: 'esc' },
+    };
+  }
+  return undefined;
+}
+
+const PERMISSION_KEYS = '⇆ select  enter con';
+const QUESTION_KEYS = '  esc dismiss';
+const SUBAGENT = / \(\d{1,4} of \d{1,4}\) /u;
+
+/** It takes the place of the box, at the bottom of the screen. */
+function findPrompt(rows: readonly string[]): AgentDialog | undefined {
+  const last = rows.findLastIndex((row) => EDGE_LEFT.test(row));
+  const help = inside(rows[last - 1] ?? '');
+  const isQuestion = help.includes(QUESTION_KEYS);
+  if (!isQuestion && !help.includes(PERMISSION_KEYS)) return undefined;
+  let first = last;
+  while (EDGE_LEFT.test(rows[first - 1] ?? '')) first--;
+  const text = rows
+    .slice(first, last - 1)
+    .map(inside)
+    .filter((row) => row !== '');
+  return {
+    ...{ which: isQuestion ? 'question' : 'permission', full: false, form: 'unknown' },
+    ...{ title: (text[0] ?? '').replace('△ ', ''), text, options: [], hasMore: false, field: undefined, help },
+  };
+}
+
+/** The keys of the view of a subagent's conversation, instead of the box. */
+function showsSubagent(rows: readonly string[]): boolean {
+  const last = rows.findLastIndex((row) => EDGE_LEFT.test(row));
+  const keys = rows[last - 1] ?? '';
+  return EDGE_LEFT.test(keys) && SUBAGENT.test(keys) && keys.includes('Parent ');
+}
+
+const EDGE_LEFT = /^ *┃/u;
+const inside = (row: string): string => row.replace(EDGE_LEFT, '').trim();

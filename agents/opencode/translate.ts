@@ -1,0 +1,211 @@
+// Translates what OpenCode tells its plugins into the events of agents/event.ts. Pure: it runs inside
+// OpenCode, on any host. A text is held back until it is clear whether it is the last one of its turn.
+
+import type { AgentEvent } from '../event.ts';
+import { type Fields, fieldsOf, listField, textField } from '../loose-fields.ts';
+import { failureInOurWords, inOurWords, permissionInOurWords, questionInOurWords } from './words.ts';
+
+/** The input of events has optional fields that `parseAgentEvent` fills in. */
+type Sent<E extends AgentEvent['event']> = { readonly event: E; readonly session: string } & Readonly<
+  Record<string, unknown>
+>;
+
+export type OpencodeStep =
+  | { readonly do: 'drop'; readonly event: Sent<AgentEvent['event']> }
+  /** It waits for a person; `ask` is OpenCode's id of the request. */
+  | {
+      readonly do: 'ask';
+      readonly ask: string;
+      readonly kind: 'permission' | 'question';
+      readonly event: Sent<'asked'>;
+    }
+  /** It was answered or is over. */
+  | { readonly do: 'close'; readonly ask: string; readonly event: Sent<'resolved'> };
+
+export interface OpencodeTranslator {
+  started(): readonly OpencodeStep[];
+  /** A slash command of the user's is about to become a prompt. */
+  command(session: string, name: string, args: string): void;
+  /** A prompt was entered. */
+  prompt(session: string, parts: readonly Fields[]): readonly OpencodeStep[];
+  event(type: string, properties: Fields): readonly OpencodeStep[];
+  ended(): readonly OpencodeStep[];
+}
+
+interface Turn {
+  /** The last complete text, not reported yet. */
+  held: { readonly id: string; readonly text: string } | undefined;
+  error: Fields | undefined;
+  /** Messages of the assistant, except summaries. */
+  readonly messages: Set<string>;
+  readonly texts: Set<string>;
+  readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
+}
+
+/** OpenCode has no conversation before the first prompt. */
+export const NO_CONVERSATION = 'new';
+/** A conversation that never ends must not fill the memory of OpenCode. */
+const MOST_SESSIONS = 1_000;
+
+/** `resumed`: the conversation that OpenCode was started with; empty if it is not known. */
+export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
+  const parents = new Map<string, string>();
+  const turns = new Map<string, Turn>();
+  const commands = new Map<string, string>();
+  let last = resumed || NO_CONVERSATION;
+
+  const base = (session: string) => {
+    const parent = parents.get(session);
+    return { cwd, ...(parent === undefined ? { session } : { session: rootOf(session), subagent: session }) };
+  };
+  const rootOf = (session: string): string => {
+    let at = session;
+    for (let depth = 0; depth < 20 && parents.has(at); depth++) at = parents.get(at) ?? at;
+    return at;
+  };
+  const isSubagent = (session: string) => parents.has(session);
+  const drop = <E extends AgentEvent['event']>(event: E, session: string, more: Fields = {}): OpencodeStep => ({
+    do: 'drop',
+    event: { event, ...base(session), ...more },
+  });
+  /** More follows in this turn, so the held text is not the last one. */
+  const flush = (session: string): readonly OpencodeStep[] => {
+    const turn = turns.get(session);
+    const held = turn?.held;
+    if (turn === undefined || held === undefined) return [];
+    turn.held = undefined;
+    return [drop('said', session, { id: held.id, text: held.text })];
+  };
+
+  function partUpdated(part: Fields): readonly OpencodeStep[] {
+    const session = textField(part.sessionID);
+    const turn = turns.get(session);
+    if (turn === undefined || isSubagent(session) || !turn.messages.has(textField(part.messageID))) return [];
+    if (part.type === 'text') return textUpdated(turn, session, part);
+    const state = fieldsOf(part.state);
+    if (part.type !== 'tool' || state.status !== 'running') return [];
+    const id = textField(part.callID);
+    if (turn.calls.has(id)) return [];
+    const call = { tool: textField(part.tool), input: fieldsOf(state.input) };
+    turn.calls.set(id, call);
+    if (call.tool === 'question') return flush(session);
+    const { tool: name, input } = inOurWords(call.tool, call.input);
+    return [...flush(session), drop('tool', session, { name, input })];
+  }
+
+  function textUpdated(turn: Turn, session: string, part: Fields): readonly OpencodeStep[] {
+    const id = textField(part.id);
+    const written = textField(part.text).trim();
+    const isComplete = fieldsOf(part.time).end !== undefined;
+    if (!isComplete || written === '' || part.synthetic === true || part.ignored === true || turn.texts.has(id))
+      return [];
+    turn.texts.add(id);
+    const before = flush(session);
+    turn.held = { id, text: written };
+    return before;
+  }
+
+  function permissionAsked(asked: Fields): readonly OpencodeStep[] {
+    const session = textField(asked.sessionID);
+    const call = turns.get(session)?.calls.get(textField(fieldsOf(asked.tool).callID));
+    const always = listField(asked.always).map(textField).filter(Boolean);
+    const event = {
+      ...{ event: 'asked' as const, ...base(session), kind: 'permission', ask: textField(asked.id) },
+      ...permissionInOurWords(asked, call),
+      ...(always.length === 0 ? {} : { always }),
+    };
+    return [...flush(session), { do: 'ask', kind: 'permission', ask: event.ask, event }];
+  }
+
+  function questionAsked(asked: Fields): readonly OpencodeStep[] {
+    const session = textField(asked.sessionID);
+    const questions = listField(asked.questions).map(fieldsOf).map(questionInOurWords);
+    const event = {
+      ...{ event: 'asked' as const, ...base(session), kind: 'question', ask: textField(asked.id) },
+      ...{ tool: 'question', questions },
+    };
+    return [...flush(session), { do: 'ask', kind: 'question', ask: event.ask, event }];
+  }
+
+  function answered({ sessionID, requestID }: Fields): readonly OpencodeStep[] {
+    const ask = textField(requestID);
+    return [{ do: 'close', ask, event: { event: 'resolved', ...base(textField(sessionID)), ask } }];
+  }
+
+  /** OpenCode may report the end of a turn twice. */
+  function idle(session: string): readonly OpencodeStep[] {
+    const turn = turns.get(session);
+    turns.delete(session);
+    if (turn === undefined || isSubagent(session)) return [];
+    const { held, error } = turn;
+    const isInterrupted = error?.name === 'MessageAbortedError';
+    if (error !== undefined && !isInterrupted) {
+      const said = held === undefined ? [] : [drop('said', session, { ...held })];
+      return [...said, drop('failed', session, failureInOurWords(error))];
+    }
+    return [drop('idle', session, { ...(held ?? {}), interrupted: isInterrupted })];
+  }
+
+  function learn(info: Fields): void {
+    const parent = textField(info.parentID);
+    if (parent === '' || parents.size > MOST_SESSIONS) return;
+    parents.set(textField(info.id), parent);
+  }
+
+  return {
+    started: () => [drop('started', last)],
+    ended: () => [drop('ended', last, { reason: 'exit' })],
+    command: (session, name, args) => void commands.set(session, `/${name} ${args}`.trim()),
+    prompt(session, parts) {
+      const written = parts
+        .filter((part) => part.type === 'text' && part.synthetic !== true && part.ignored !== true)
+        .map((part) => textField(part.text))
+        .join('\n')
+        .trim();
+      const prompt = commands.get(session) ?? written;
+      commands.delete(session);
+      if (isSubagent(session)) return [];
+      last = session;
+      if (!turns.has(session)) turns.set(session, newTurn());
+      return [...flush(session), drop('submitted', session, { prompt })];
+    },
+    event(type, properties) {
+      switch (type) {
+        case 'session.created':
+        case 'session.updated':
+          learn(fieldsOf(properties.info));
+          return [];
+        case 'message.updated': {
+          const info = fieldsOf(properties.info);
+          if (info.role === 'assistant' && info.summary !== true)
+            turns.get(textField(info.sessionID))?.messages.add(textField(info.id));
+          return [];
+        }
+        case 'message.part.updated':
+          return partUpdated(fieldsOf(properties.part));
+        case 'permission.asked':
+          return permissionAsked(properties);
+        case 'question.asked':
+          return questionAsked(properties);
+        case 'permission.replied':
+        case 'question.replied':
+        case 'question.rejected':
+          return answered(properties);
+        case 'session.error': {
+          const turn = turns.get(textField(properties.sessionID));
+          if (turn !== undefined) turn.error = fieldsOf(properties.error);
+          return [];
+        }
+        case 'session.idle':
+          return idle(textField(properties.sessionID));
+        default:
+          return [];
+      }
+    },
+  };
+}
+
+const newTurn = (): Turn => ({
+  ...{ held: undefined, error: undefined },
+  ...{ messages: new Set<string>(), texts: new Set<string>(), calls: new Map() },
+});

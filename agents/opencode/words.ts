@@ -1,0 +1,68 @@
+// OpenCode's words for tools, permissions, questions and failures, and ours. Pure: it runs inside OpenCode.
+
+import { type Fields, fieldsOf, listField, textField } from '../loose-fields.ts';
+
+/** The names of OpenCode's tools and of their fields, and ours. */
+const TOOLS: Readonly<Record<string, readonly [name: string, fields: Readonly<Record<string, string>>]>> = {
+  bash: ['Bash', {}],
+  edit: [
+    'Edit',
+    { filePath: 'file_path', oldString: 'old_string', newString: 'new_string', replaceAll: 'replace_all' },
+  ],
+  write: ['Write', { filePath: 'file_path' }],
+  read: ['Read', { filePath: 'file_path' }],
+  webfetch: ['WebFetch', {}],
+  websearch: ['WebSearch', {}],
+  grep: ['Grep', {}],
+  glob: ['Glob', {}],
+  task: ['Task', {}],
+  todowrite: ['TodoWrite', {}],
+};
+
+export function inOurWords(tool: string, input: Fields): { readonly tool: string; readonly input: Fields } {
+  const known = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
+  if (known === undefined) return { tool, input };
+  const [name, names] = known;
+  return { tool: name, input: Object.fromEntries(Object.entries(input).map(([key, one]) => [names[key] ?? key, one])) };
+}
+
+/** The request names a rule ("edit"); the call that needs it has the details. Both are shown if they differ. */
+export function permissionInOurWords(
+  asked: Fields,
+  call: { readonly tool: string; readonly input: Fields } | undefined,
+): { readonly tool: string; readonly input: Fields } {
+  const rule = textField(asked.permission);
+  const metadata = fieldsOf(asked.metadata);
+  if (call !== undefined && (RULE_OF[call.tool] ?? call.tool) === rule) {
+    const { tool, input } = inOurWords(call.tool, call.input);
+    return Object.keys(input).length > 0 ? { tool, input } : { tool, input: metadata };
+  }
+  const patterns = listField(asked.patterns).map(textField);
+  const about = call === undefined ? {} : { tool: call.tool, input: call.input };
+  if (rule === 'bash' && metadata.command !== undefined) return { tool: 'Bash', input: metadata };
+  return { tool: rule, input: { patterns, ...metadata, ...about } };
+}
+
+/** Tools that need the rule of another one. */
+const RULE_OF: Readonly<Record<string, string>> = {
+  write: 'edit',
+  multiedit: 'edit',
+  apply_patch: 'edit',
+  patch: 'edit',
+};
+
+export function questionInOurWords({ question, header, multiple, options }: Fields): Fields {
+  return {
+    ...{ question: textField(question), header: textField(header), multiSelect: multiple === true },
+    options: listField(options)
+      .map(fieldsOf)
+      .map(({ label, description }) => ({ label: textField(label), description: textField(description) })),
+  };
+}
+
+export function failureInOurWords(error: Fields): Fields {
+  const { message, statusCode } = fieldsOf(error.data);
+  const details = textField(message);
+  const status = typeof statusCode === 'number' ? ` ${statusCode}` : '';
+  return { error: `${textField(error.name) || 'Error'}${status}`, ...(details === '' ? {} : { details }) };
+}

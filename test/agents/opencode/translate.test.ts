@@ -1,0 +1,202 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parseAgentEvent } from '../../../agents/event.ts';
+import { type OpencodeStep, openTranslator } from '../../../agents/opencode/translate.ts';
+
+// Recorded from OpenCode 1.18.33.
+const FIXTURES = join(import.meta.dirname, '../../fixtures/opencode');
+const recorded = (name: string) => JSON.parse(readFileSync(join(FIXTURES, `${name}.json`), 'utf8'));
+
+const SESSION: string = recorded('event.session.created').sessionID;
+const MESSAGE = 'msg_1';
+
+function open() {
+  const translator = openTranslator('/work');
+  const steps: OpencodeStep[] = [];
+  const keep = (more: readonly OpencodeStep[]) => void steps.push(...more);
+  const event = (type: string, properties: Record<string, unknown>) => keep(translator.event(type, properties));
+  const one = {
+    translator,
+    event,
+    replay: (type: string, more: string, change: Record<string, unknown> = {}) =>
+      event(type, { ...recorded(`event.${more}`), ...change }),
+    prompt: (text: string, session = SESSION) => keep(translator.prompt(session, [{ type: 'text', text }])),
+    /** The assistant writes a text and has finished it. */
+    says(text: string, id = `prt_${text}`, message = MESSAGE) {
+      event('message.updated', { info: { ...recorded('event.message.updated.assistant').info, id: message } });
+      const part = { id, type: 'text', text, messageID: message, sessionID: SESSION };
+      event('message.part.updated', { part: { ...part, text: text.slice(0, 2) } });
+      event('message.part.updated', { part: { ...part, time: { start: 1, end: 2 } } });
+    },
+    tool(tool: string, input: Record<string, unknown>, callID = 'call_1') {
+      const { part } = recorded('event.message.part.updated.tool');
+      const call = { ...part, tool, callID, messageID: MESSAGE };
+      event('message.part.updated', { part: call });
+      event('message.part.updated', { part: { ...call, state: { status: 'running', input } } });
+      event('message.part.updated', { part: { ...call, state: { status: 'completed', input } } });
+    },
+    idle: () => one.replay('session.idle', 'session.idle'),
+    /** What was decided since the last call, in short. */
+    taken: () => steps.splice(0).map(({ do: what, event: sent }) => ({ do: what, ...parseAgentEvent(sent) })),
+  };
+  return one;
+}
+
+describe("OpenCode's events", () => {
+  it('are a prompt, texts between tools at once, and the last text at the end', () => {
+    const one = open();
+    one.prompt('look around');
+    one.says('First I look.');
+    expect(one.taken()).toMatchObject([{ event: 'submitted', session: SESSION, prompt: 'look around', cwd: '/work' }]);
+    one.tool('bash', { command: 'ls', description: 'List' });
+    expect(one.taken()).toMatchObject([
+      { event: 'said', text: 'First I look.' },
+      { event: 'tool', name: 'Bash', input: { command: 'ls' } },
+    ]);
+    one.says('Done.', 'prt_2');
+    expect(one.taken()).toEqual([]);
+    one.idle();
+    expect(one.taken()).toMatchObject([{ event: 'idle', text: 'Done.', id: 'prt_2', interrupted: false }]);
+    one.idle(); // OpenCode repeats it
+    expect(one.taken()).toEqual([]);
+  });
+
+  it('have one end for two prompts, and lose no text', () => {
+    const one = open();
+    one.prompt('first');
+    one.says('Answer one.');
+    one.prompt('second');
+    one.says('Answer two.');
+    one.idle();
+    expect(one.taken()).toMatchObject([
+      { event: 'submitted', prompt: 'first' },
+      { event: 'said', text: 'Answer one.' },
+      { event: 'submitted', prompt: 'second' },
+      { event: 'idle', text: 'Answer two.' },
+    ]);
+  });
+
+  it('tell an interruption from a failure', () => {
+    const one = open();
+    one.prompt('a');
+    one.replay('session.error', 'session.error');
+    one.idle();
+    expect(one.taken()).toMatchObject([{ event: 'submitted' }, { event: 'idle', interrupted: true }]);
+    one.prompt('b');
+    one.says('I begin.');
+    const error = { name: 'APIError', data: { message: 'Overloaded', statusCode: 529 } };
+    one.replay('session.error', 'session.error', { error });
+    one.idle();
+    expect(one.taken()).toMatchObject([
+      { event: 'submitted' },
+      { event: 'said', text: 'I begin.' },
+      { event: 'failed', details: 'Overloaded' },
+    ]);
+  });
+
+  it('ask for a permission in our words, and end it with the same id', () => {
+    const one = open();
+    one.prompt('a');
+    one.says('I write.');
+    one.tool('write', { filePath: 'a.txt', content: 'hello' }, 'call_7');
+    one.taken();
+    const asked = {
+      permission: 'edit',
+      tool: { callID: 'call_7' },
+      metadata: { filepath: '/work/a.txt', diff: '+hello' },
+    };
+    one.replay('permission.asked', 'permission.asked', asked);
+    const [ask] = one.taken();
+    expect(ask).toMatchObject({ do: 'ask', event: 'asked', kind: 'permission', tool: 'Write', always: ['curl *'] });
+    expect(ask).toMatchObject({ input: { file_path: 'a.txt', content: 'hello' } });
+    one.replay('permission.replied', 'permission.replied');
+    expect(one.taken()).toMatchObject([
+      { do: 'close', event: 'resolved', ask: recorded('event.permission.replied').requestID },
+    ]);
+  });
+
+  it('show everything of a request that is not about its tool', () => {
+    const one = open();
+    one.prompt('a');
+    one.says('I look.');
+    one.tool('bash', { command: 'cat /etc/hosts' }, 'call_8');
+    one.taken();
+    const outside = { permission: 'external_directory', patterns: ['/etc/*'], metadata: {}, always: [] };
+    one.replay('permission.asked', 'permission.asked', { ...outside, tool: { callID: 'call_8' } });
+    const [ask] = one.taken();
+    expect(ask).toMatchObject({
+      ...{ event: 'asked', tool: 'external_directory' },
+      input: { patterns: ['/etc/*'], tool: 'bash', input: { command: 'cat /etc/hosts' } },
+    });
+    expect(ask).not.toHaveProperty('always');
+  });
+
+  it('ask questions with their options', () => {
+    const one = open();
+    one.prompt('a');
+    one.replay('question.asked', 'question.asked');
+    expect(one.taken().at(-1)).toMatchObject({
+      ...{ do: 'ask', event: 'asked', kind: 'question' },
+      questions: [{ header: 'Database', multiSelect: false, options: [{ label: 'SQLite' }, {}, { label: 'DuckDB' }] }],
+    });
+    one.replay('question.rejected', 'question.rejected');
+    expect(one.taken()).toMatchObject([{ do: 'close', event: 'resolved' }]);
+  });
+
+  it('of a subagent count only if it asks', () => {
+    const one = open();
+    one.prompt('a');
+    one.taken();
+    one.event('session.created', { info: { id: 'ses_child', parentID: SESSION } });
+    one.prompt('do it', 'ses_child');
+    one.event('session.idle', { sessionID: 'ses_child' });
+    expect(one.taken()).toEqual([]);
+    one.replay('permission.asked', 'permission.asked', { sessionID: 'ses_child' });
+    expect(one.taken()).toMatchObject([{ event: 'asked', session: SESSION, subagent: 'ses_child' }]);
+    one.idle();
+    expect(one.taken()).toMatchObject([{ event: 'idle', session: SESSION }]);
+  });
+
+  it('name a slash command as it was written', () => {
+    const one = open();
+    one.translator.command(SESSION, 'review', 'the last commit');
+    one.prompt('You are a reviewer. Look at the last commit …');
+    one.prompt('thanks');
+    expect(one.taken()).toMatchObject([{ prompt: '/review the last commit' }, { prompt: 'thanks' }]);
+  });
+
+  it('ignore texts that nobody wrote, summaries and turns that nobody began', () => {
+    const one = open();
+    one.idle();
+    one.says('nobody asked');
+    expect(one.taken()).toEqual([]);
+    const written = [
+      { type: 'text', text: 'mine' },
+      { type: 'text', text: 'of a tool', synthetic: true },
+      { type: 'file', url: 'x' },
+    ];
+    expect(one.translator.prompt(SESSION, written)).toMatchObject([{ event: { prompt: 'mine' } }]);
+    const summary = { ...recorded('event.message.updated.assistant').info, id: 'msg_s', summary: true };
+    one.event('message.updated', { info: summary });
+    const part = { id: 'p', type: 'text', text: 'Summary', messageID: 'msg_s', sessionID: SESSION, time: { end: 1 } };
+    one.event('message.part.updated', { part });
+    one.idle();
+    const [idle] = one.taken();
+    expect(idle).toMatchObject({ event: 'idle' });
+    expect(idle).not.toHaveProperty('text');
+  });
+
+  it('do no harm in another form', () => {
+    const one = open();
+    for (const type of [
+      'message.updated',
+      'message.part.updated',
+      'permission.asked',
+      'question.asked',
+      'session.error',
+    ])
+      for (const broken of [{}, { info: null, part: [], questions: 'x', tool: 1, always: {} }]) one.event(type, broken);
+    expect(one.taken().every((step) => 'event' in step && step.event === 'asked')).toBe(true);
+  });
+});
