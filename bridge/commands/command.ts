@@ -91,7 +91,8 @@ export const replyWith = (content: string): CommandReply => ({ content });
 
 // The command line of the agent on a host.
 
-const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes && exit
+/** By a variable: fish has no "$0". */
+const HAS = `s=\${SHELL:-sh}; tmx_program=$1 "$s" -l -i -c 'command -v "$tmx_program"' >/dev/null 2>&1 </dev/null && echo yes && exit
 [ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 && echo yes || echo no`;
 
 /** With our hooks, where we have a settings file. Undefined if `command` is another program, or the agent is not installed. */
