@@ -116,7 +116,8 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
 }
 
 const FINDS = `PATH=$2; export PATH
-command -v "$1" >/dev/null 2>&1 || "\${SHELL:-sh}" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+command -v "$1" >/dev/null 2>&1 ||
+  tmx_program=$1 "\${SHELL:-sh}" -l -i -c 'command -v "$tmx_program"' >/dev/null 2>&1 </dev/null && echo yes || echo no`;
 
 /** Whether a session that the service starts finds the agent; undefined without a service. */
 async function serviceFinds(env: ConfigEnvironment, agent: string): Promise<boolean | undefined> {

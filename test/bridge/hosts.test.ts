@@ -1,13 +1,14 @@
 // A host that is only configured: nothing is installed there, it has no Node.js in PATH, and everything works.
 
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
 import { fixture, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import type { PromptPane } from '../support/prompt-pane.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import {
   type Far,
@@ -133,6 +134,27 @@ describe('a session on a host', () => {
     expect(readFileSync(settings, 'utf8')).toContain(join(mini.ours, 'bin', 'drop'));
     await far.untilMarked(await far.say(thread, 'hello'), '✅');
     await far.answer(thread, /Echo: hello/);
+  });
+});
+
+describe('a host with a noisy login shell, a banner and a slow link', () => {
+  it.each(['bash', 'dash', 'zsh', 'fish', 'ash'])('starts a session by !new and takes messages: %s', async (name) => {
+    const shell = join(tempFolder(), name);
+    symlinkSync(name === 'ash' ? '/bin/busybox' : whereIs(name), shell);
+    const mini = await startFarHost('mini', { shell, banner: 'Welcome to mini.\nBe kind.\n' });
+    mini.ssh.faults.latencyMs = 40;
+    mkdirSync(join(mini.ssh.home, '.config/fish'), { recursive: true });
+    for (const file of ['.bashrc', '.bash_profile', '.zshenv', '.zshrc', '.profile', '.config/fish/config.fish'])
+      writeFileSync(join(mini.ssh.home, file), 'echo noise; echo "more noise" >&2\n');
+    const { program } = farAgent(mini);
+    const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
+    const { channelId } = far.workspace;
+    await far.say(channelId, '!new web mini');
+    const up = await far.answer(channelId, /^▶️ `web` is up/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    await far.untilMarked(await far.say(thread, 'it’s `$HOME` & "two\nlines"'), '✅');
+    await far.answer(thread, /Echo: it’s `\$HOME` & "two\nlines"/);
+    expect(mini.place.tmux.call('show-options', '-gv', 'default-shell')).toBe(shell);
   });
 });
 
@@ -303,4 +325,10 @@ function turnLines(promptId: string, texts: readonly string[]): string {
     })),
   ];
   return lines.map((line) => `${JSON.stringify({ isSidechain: false, ...line })}\n`).join('');
+}
+
+function whereIs(program: string): string {
+  const found = spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
+  if (found === '') throw new Error(`this test needs ${program}: install it`);
+  return found;
 }
