@@ -48,6 +48,8 @@ export interface ClaudeLab {
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
+  /** Changes keys of config.json, which the running program takes up. */
+  configure(change: Readonly<Record<string, unknown>>): void;
   /** A new link to the page. */
   link(): string;
   /** Kills threadmux and restarts it; `between` runs while it is down. */
@@ -110,6 +112,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
+    configure(change) {
+      const path = home.path('config.json');
+      const config = { ...JSON.parse(readFileSync(path, 'utf8')), ...change };
+      writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+    },
     link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
     async restart(between) {
       await ended(running.up.process, 'SIGKILL');

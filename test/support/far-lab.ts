@@ -20,11 +20,12 @@ export interface LabWithHost {
   readonly project: string;
 }
 
-export async function startLabWithHost(): Promise<LabWithHost> {
+/** `sshd`: the real one. */
+export async function startLabWithHost({ sshd = false } = {}): Promise<LabWithHost> {
   const bin = tempFolder();
   const nodeWasRun = join(bin, 'was-run');
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${nodeWasRun}; exit 127\n`, { mode: 0o755 });
-  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin` });
+  const ssh = await startSshServer({ path: `${bin}:/usr/bin:/bin`, sshd, name: 'far' });
   const socket = join(bin, 'tmux');
   const project = join(ssh.home, 'project');
   mkdirSync(project);
