@@ -55,6 +55,8 @@ export interface ClaudeLab {
   log(): string;
   /** Runs the command line of threadmux, and resolves with what it prints. */
   cli(...args: string[]): Promise<string>;
+  /** Changes keys of config.json, which the running program takes up. */
+  configure(change: Readonly<Record<string, unknown>>): void;
   /** A new link to the page. */
   link(): string;
   /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
@@ -121,6 +123,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
         .join(''),
     // Not with execFileSync: the ssh server of a test runs in this process.
     cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
+    configure(change) {
+      const path = home.path('config.json');
+      const config = { ...JSON.parse(readFileSync(path, 'utf8')), ...change };
+      writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+    },
     link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
     async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
