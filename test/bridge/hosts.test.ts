@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
-import { fixture, stopInput, transcriptFixture } from '../support/hook-process.ts';
+import { fixture, readIfThere, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import type { PromptPane } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
@@ -135,6 +135,35 @@ describe('a session on a host', () => {
     await far.untilMarked(await far.say(thread, 'hello'), '✅');
     await far.answer(thread, /Echo: hello/);
   });
+});
+
+it('the tmux in /opt that is named in the configuration is used for everything on a host', async () => {
+  const [bin, opt] = [tempFolder(), join(tempFolder(), 'opt')];
+  mkdirSync(opt);
+  const tmux = join(opt, 'tmux');
+  writeFileSync(tmux, '#!/bin/sh\nPATH=/usr/bin:/bin; exec tmux "$@"\n', { mode: 0o755 });
+  for (const name of ['tmux', 'node'])
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >> ${bin}/wrong; exit 127\n`, { mode: 0o755 });
+  const mini = await startFarHost('mini', { path: `${bin}:/usr/bin:/bin` });
+  mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
+  const file = { agent: { command: [farAgent(mini).program] } };
+  const far = await startFar({ others: [mini], roots: ['~/code'], tmux, file });
+  const { channelId } = far.workspace;
+  await far.say(channelId, '!new web mini');
+  const up = await far.answer(channelId, /^▶️ `web` is up/);
+  const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+  await far.untilMarked(await far.say(thread, 'hello'), '✅');
+  await far.answer(thread, /Echo: hello/);
+  await far.say(thread, '!screen image');
+  await far.answer(thread, /^What `web` shows:$/);
+  await far.say(channelId, '!terminal mini:shop echo printed; exit 4');
+  const began = await far.answer(channelId, /^🖥️ .* is up/);
+  const terminal = /<#(\d+)>/.exec(began.content)?.[1] ?? '';
+  await far.answer(terminal, /^⏹️ Exited with code 4/);
+  expect((await texts(far, terminal)).join()).toContain('printed');
+  await far.say(channelId, '!kill web@mini');
+  await vi.waitFor(() => expect(mini.place.tmux.call('list-sessions', '-F', '#S')).not.toContain('web'), WAIT);
+  expect(existsSync(join(bin, 'wrong')), readIfThere(join(bin, 'wrong'))).toBe(false);
 });
 
 describe('a host with a noisy login shell, a banner and a slow link', () => {
