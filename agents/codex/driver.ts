@@ -20,7 +20,6 @@ export const codex: AgentDriver = {
     ...{ everyEnd: true, resume: true, headless: false },
   },
   asksVersion: true,
-  asksVersion: true,
   launch: launchCodex,
   readEvent: readCodexEvent,
   screen: { read: readCodexScreen, boxHolds: codexBoxHolds, timesShown: codexTimesShown },
