@@ -90,6 +90,7 @@ function addSetUp(program: Command): void {
     )
     .option('--dry-run', 'show the changes without making them')
     .option('--no-tmux', 'do not change tmux')
+    .option('--agent <names>', 'other agents to add the hooks to, such as gemini, or all')
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined

@@ -15,6 +15,7 @@ import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { openContext } from '../command-context.ts';
+import { agentsToInstall, namedAgents, nothingToAdd } from './install-agents.ts';
 
 interface InstallFlags {
   readonly project?: string;
@@ -22,12 +23,16 @@ interface InstallFlags {
   /** False for --no-tmux. */
   readonly tmux?: boolean;
   readonly plugin?: boolean;
+  /** Names of agents, separated by commas, or "all". */
+  readonly agent?: string;
 }
 
 export async function runInstall(flags: InstallFlags): Promise<void> {
   checkNotBoth(flags);
-  const said = await install({ ...optionsOf(flags), plugin: flags.plugin, paths: programPaths(process.env) });
-  for (const line of said) console.log(line);
+  const options = optionsOf(flags);
+  const agents = await agentsToInstall(flags.agent, options, process.env);
+  const said = await install({ ...options, agents, plugin: flags.plugin, paths: programPaths(process.env) });
+  for (const line of [...said, ...nothingToAdd(agents)]) console.log(line);
   if (flags.plugin && !flags.dryRun) for (const line of await installPlugin(pluginParts())) console.log(line);
 }
 
@@ -75,8 +80,11 @@ function optionsOf(flags: InstallFlags): InstallOptions {
 
 export async function installOnHost(name: string, flags: InstallFlags): Promise<void> {
   const { tellAgent } = openContext('install').config;
-  const act = (options: HostInstallOptions) => installOn({ ...options, files: filesForHosts(options.name, tellAgent) });
+  const agents = namedAgents(flags.agent ?? '');
+  const act = (options: HostInstallOptions) =>
+    installOn({ ...options, agents, files: filesForHosts(options.name, tellAgent) });
   await withHost('install', name, flags, act);
+  for (const line of nothingToAdd(agents)) console.log(line);
 }
 
 export async function uninstallOnHost(name: string, flags: InstallFlags & { purge?: boolean }): Promise<void> {

@@ -8,13 +8,7 @@ import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import {
-  conversationOf,
-  rememberedSession,
-  settingsToStart,
-  startedText,
-  startOf,
-} from '../../threads/remembered-session.ts';
+import { conversationOf, settingsToStart, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
 import { sendFirstMessage } from '../first-message.ts';
@@ -30,7 +24,7 @@ import {
   variablesFor,
 } from './launch-agent.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
-import { checkBypass, projectHere } from './project-here.ts';
+import { checkBypass, knownSession, projectHere } from './project-here.ts';
 import { restartStream, streamOf } from './streams.ts';
 import { quitAtOnce, untilItSpeaks } from './until-it-runs.ts';
 
@@ -66,19 +60,6 @@ export const newCommand: Command = {
     return replyWith(`▶️ ${name} is up${where}${on}${what}: <#${thread}>`);
   },
 };
-
-/** The session of this name that ran before. In the channel of a project, only one of its channel. */
-function knownSession(
-  asked: NewOptions,
-  project: Project | undefined,
-  tools: CommandContext,
-): ThreadRecord | undefined {
-  const { server, config, threads } = tools;
-  const isOurs = (one: ThreadRecord) =>
-    one.server === server.name && (project === undefined || one.channel === project.channel);
-  const defaultHost = project?.host ?? config.defaultHost;
-  return rememberedSession(threads.registry.all().filter(isOurs), { ...asked, defaultHost });
-}
 
 export interface WantedSession {
   readonly name: SessionName;
