@@ -181,7 +181,6 @@ function addSessions(program: Command): void {
     ),
   )
     .option('--prefix <prefix>', 'name the session with this prefix and the next number')
-    .option('--worktree', 'start in a new git worktree; needs a running `threadmux up`')
     .option('--prompt <text>', 'give the agent this prompt')
     .option('--wait', 'wait for the reply to the prompt, and print it')
     .option('--timeout <seconds>', 'how long to wait for the reply', readNumber(1, 86_400), 3_600)
