@@ -13,7 +13,7 @@ export interface Registry {
   get(thread: string): ThreadRecord | undefined;
   all(): readonly ThreadRecord[];
   /** The thread of a tmux session, whatever its name is now. */
-  ofSession(host: string, session: Parameters<typeof sessionKey>[0]): ThreadRecord | undefined;
+  ofSession(host: string, session: SessionIds): ThreadRecord | undefined;
   ofPane(host: string, serverPid: number, paneId: string): ThreadRecord | undefined;
   put(record: ThreadRecord): void;
   /** Undefined if there is no such thread. */
@@ -55,10 +55,7 @@ export function openRegistry(home: Home): Registry {
   return {
     get: (thread) => records.get(thread),
     all: () => [...records.values()],
-    ofSession(host, session) {
-      const key = sessionKey(session);
-      return newestLive((one) => one.host === host && sessionKey(one) === key);
-    },
+    ofSession: (host, session) => newestLive((one) => one.host === host && isSameSession(one, session)),
     ofPane: (host, serverPid, paneId) =>
       newestLive((one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId),
     put: set,
@@ -208,11 +205,18 @@ export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
     .flatMap((name) => readJson(join(folder, name), threadRecordSchema) ?? []);
 }
 
-/** Grouped sessions are one session with several views. */
-export function sessionKey(session: {
+interface SessionIds {
   readonly serverPid: number;
   readonly sessionId: string;
   readonly group?: string | undefined;
-}): string {
+}
+
+/** Grouped sessions are one session with several views. */
+export function sessionKey(session: SessionIds): string {
   return `${session.serverPid}:${session.group ?? session.sessionId}`;
+}
+
+/** Asked very often, so it builds no text. */
+function isSameSession(a: SessionIds, b: SessionIds): boolean {
+  return a.serverPid === b.serverPid && (a.group ?? a.sessionId) === (b.group ?? b.sessionId);
 }
