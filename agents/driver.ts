@@ -91,7 +91,7 @@ export interface LaunchOptions {
   readonly home: string;
   readonly directory: string;
   /** Whether its extension is installed; undefined if it has none, or nobody has looked. */
-  readonly hasExtension?: boolean;
+  readonly hasExtension?: boolean | undefined;
   /** What its program prints for `--version`, if that is known. */
   readonly version?: string | undefined;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */

@@ -1,12 +1,13 @@
 // The command line of an agent on a host, and the variables that it gets.
 
 import { agentOfCommand, type ConfiguredAgent, configuredAgent } from '../../agents/configured-agent.ts';
-import type { Launch, LaunchOptions } from '../../agents/driver.ts';
+import type { ExtensionPaths, Launch, LaunchOptions } from '../../agents/driver.ts';
 import type { Config } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Variables } from '../../core/session-environment.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
+import type { Host } from '../../hosts/host.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { startOf } from '../../threads/remembered-session.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
@@ -60,11 +61,28 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
   const common = { command, settings, directory, resume, version: found.version };
   if (isLocal) {
     const { node, dist, scripts, home, hookSettings } = program;
-    return agent.driver.launch({ ...common, scripts, home, hookSettings, local: { node, dist } });
+    const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
+    return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension, local: { node, dist } });
   }
   const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
-  return agent.driver.launch({ ...common, scripts: `${home}/bin`, home, hookSettings });
+  const scripts = `${home}/bin`;
+  const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
+  return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension });
 }
+
+/** Whether our extension is installed in the agent; undefined if it needs none. */
+async function isExtended(
+  { driver }: ConfiguredAgent,
+  paths: ExtensionPaths,
+  host: Host,
+): Promise<boolean | undefined> {
+  const { extension } = driver;
+  if (extension === undefined) return undefined;
+  const files = Object.keys(extension.files(paths)).map((file) => `${extension.folder(paths)}/${file}`);
+  return (await host.sh(HAS_FILES, files, { doing: 'look for the extension' })).trim() === 'yes';
+}
+
+const HAS_FILES = `for file; do [ -f "$HOME/$file" ] || exit 0; done; echo yes`;
 
 /** On this machine, the variables of a session, and the program that our PATH may be needed for. */
 export function variablesFor(agent: ConfiguredAgent | undefined, own: Variables, launch: Launch | undefined) {
