@@ -11,6 +11,7 @@ export interface PaneView {
   readonly panePid: number;
   readonly command: string;
   readonly cursor: { readonly x: number; readonly y: number };
+  readonly cursorShown?: boolean;
   readonly width: number;
   readonly height: number;
   readonly dead: boolean;
@@ -43,11 +44,13 @@ export function hasDialog(text: string, { dialogLine }: Pick<ScreenReader, 'dial
 }
 
 /** Ignores copy mode: pressing a key leaves it first, and then the key reaches the screen below it. */
-function readView({ ansi, cursor, width, height, dead, title }: PaneView, reader: ScreenReader): AgentScreen {
+function readView(view: PaneView, reader: ScreenReader): AgentScreen {
+  const { ansi, cursor, cursorShown, width, height, dead, title } = view;
   // tmux prints a newline after the last line too.
   return reader.read(`${ansi}\n`, {
     ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
     paneDead: dead,
+    ...(cursorShown === undefined ? {} : { cursorShown }),
   });
 }
 

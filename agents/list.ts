@@ -4,10 +4,11 @@ import type { AgentName } from '../core/agent-names.ts';
 import { claude } from './claude/driver.ts';
 import { codex } from './codex/driver.ts';
 import type { AgentDriver } from './driver.ts';
+import { gemini } from './gemini/driver.ts';
 import { opencode } from './opencode/driver.ts';
 import { pi } from './pi/driver.ts';
 
-const LISTED: Readonly<Record<AgentName, AgentDriver>> = { claude, codex, opencode, pi };
+const LISTED: Readonly<Record<AgentName, AgentDriver>> = { claude, codex, gemini, opencode, pi };
 
 const drivers = new Map<string, AgentDriver>(Object.entries(LISTED));
 
@@ -22,6 +23,11 @@ export function knownDriver(agent: string): AgentDriver | undefined {
 
 export function allDrivers(): readonly AgentDriver[] {
   return [...drivers.values()];
+}
+
+/** The files that agents load from the folder of `drop` and `ask`. */
+export function driverFiles(): readonly string[] {
+  return [...new Set(allDrivers().flatMap(({ files = [] }) => files))];
 }
 
 /** For tests, which bring an agent of their own. */

@@ -80,6 +80,8 @@ export interface Project {
   readonly name: string;
   /** Undefined if it may be on any host. Its sessions then start on the default host. */
   readonly host: string | undefined;
+  /** The agent if nothing else is said. */
+  readonly agent: string;
   readonly defaults: SessionSettings;
   readonly sessions: readonly DeclaredSession[];
   readonly talk: string | undefined;
@@ -90,7 +92,7 @@ export interface Project {
   readonly panel: boolean;
 }
 
-type TopLevel = Pick<Config, Exclude<keyof typeof projectShape, 'agent'> | 'progress'>;
+type TopLevel = Pick<Config, keyof typeof projectShape | 'progress'>;
 
 /** All projects of these servers, and last the one for sessions without a project, if a server takes them. */
 export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): readonly Project[] {
@@ -104,13 +106,17 @@ export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): rea
   const open = servers.find((server) => !server.onlyProjects);
   if (open === undefined) return named;
   const none = { server: open.name, channel: open.channel, path: '', name: '', host: undefined };
-  return [...named, { ...common(top, { ...top, agent: undefined }), ...none }];
+  return [...named, { ...common(top, top), ...none }];
 }
 
-function common(top: TopLevel, own: Partial<Omit<TopLevel, 'progress'>> & Pick<ProjectEntry, 'agent'>) {
-  const agent = own.agent === undefined ? {} : { agent: own.agent };
+function common(top: TopLevel, own: Partial<Pick<ProjectEntry, keyof typeof projectShape>>) {
+  // An agent of its own counts more than that of the top level's defaults, whose model is for another one then.
+  const agent = own === top || own.agent === undefined ? {} : { agent: own.agent };
+  const isSame = agent.agent === undefined || agent.agent === (top.defaults?.agent ?? top.agent);
+  const usual = isSame ? top.defaults : withoutAgent(top.defaults);
   return {
-    defaults: { progress: top.progress, ...top.defaults, ...agent, ...own.defaults },
+    agent: own.agent ?? top.agent,
+    defaults: { progress: top.progress, ...usual, ...agent, ...own.defaults },
     sessions: own.sessions ?? [],
     talk: own.talk,
     threadsStart: own.threadsStart ?? top.threadsStart ?? false,
@@ -121,10 +127,31 @@ function common(top: TopLevel, own: Partial<Omit<TopLevel, 'progress'>> & Pick<P
   };
 }
 
-/** The settings that count for a session, with those of its thread. */
-export function settingsOf(project: Project, session: string, thread: SessionSettings = {}): SessionSettings {
+/**
+ * The settings that count for a session, with those of its thread. `agent`: the one that runs or is started. What the project says about
+ * the model, the mode and the arguments of another agent does not count.
+ */
+export function settingsOf(
+  project: Project,
+  session: string,
+  thread: SessionSettings = {},
+  agent?: string,
+): SessionSettings {
   const declared = project.sessions.find(({ name }) => name === session);
-  return effectiveSettings(thread, declared, project.defaults);
+  const usual = project.defaults.agent ?? project.agent;
+  const own = declared?.agent ?? usual;
+  const chosen = agent ?? thread.agent ?? own;
+  return effectiveSettings(
+    thread,
+    chosen === own ? declared : withoutAgent(declared),
+    chosen === usual ? project.defaults : withoutAgent(project.defaults),
+  );
+}
+
+/** Without what is for one agent only. */
+export function withoutAgent(settings: SessionSettings | undefined): SessionSettings {
+  const { agent: _, model: _m, permissionMode: _p, args: _a, ...others } = settings ?? {};
+  return others;
 }
 
 /** Whether any session of this name is declared. */

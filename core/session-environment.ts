@@ -39,12 +39,13 @@ export function isNeverPassed(name: string): boolean {
 const NEVER_PASSED =
   /^(?:DISCORD_BOT_TOKEN|TMUX|TMUX_PANE|CLAUDECODE|CLAUDE_(?:EFFORT|PROJECT_DIR|ENV_FILE|PLUGIN_ROOT|PLUGIN_DATA)|CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT|EXECPATH))$/;
 
-/** A POSIX sh script that sets them. PATH gets another name: see RUN_FOUND. */
-export function environmentScript({ PATH, ...others }: Variables): string {
+/** A POSIX sh script that sets them. PATH gets another name: see RUN_FOUND. `program`: what is looked for, if a script starts it. */
+export function environmentScript({ PATH, ...others }: Variables, program?: string): string {
   const lines = Object.entries(others).map(([name, value]) => `export ${name}=${quoteShellWord(value)}\n`);
-  return `${lines.join('')}${PATH === undefined ? '' : `tmx_path=${quoteShellWord(PATH)}\n`}`;
+  const find = program === undefined ? '' : `tmx_find=${quoteShellWord(program)}\n`;
+  return PATH === undefined ? lines.join('') : `${lines.join('')}tmx_path=${quoteShellWord(PATH)}\n${find}`;
 }
 
 /** Runs "$@"; our PATH, as `tmx_path`, comes first if the program is not found without it. POSIX sh. */
-export const RUN_FOUND = `command -v "$1" >/dev/null 2>&1 || PATH=\${tmx_path:+$tmx_path:}$PATH
-export PATH; unset tmx_path; exec "$@"`;
+export const RUN_FOUND = `command -v "\${tmx_find:-$1}" >/dev/null 2>&1 || PATH=\${tmx_path:+$tmx_path:}$PATH
+export PATH; unset tmx_path tmx_find; exec "$@"`;

@@ -13,7 +13,7 @@ interface PutScripts {
 }
 
 const HOME_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-const FILE_NAME = /^(?:bin\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const FILE_NAME = /^(?:bin\/(?:[a-z][a-z0-9-]{0,31}\/)?)?[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** `{HOME}` in a file is replaced by the path of our home there. Files in bin/ are executable. */
 export async function putScripts(
@@ -27,15 +27,32 @@ export async function putScripts(
     throw new ThreadmuxError('name_refused', `${untrustedCode(name)} cannot be used as the name of a folder`, {
       hint: 'Use letters, digits, ".", "_" and "-", at most 64.',
     });
-  const args = Object.entries(files).flat();
-  const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
-  const [outcome, home = '', why = ''] = output.split('\0');
-  const userHome = why;
-  if (outcome !== 'done')
-    throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
-      hint: `Check it on ${host.name}: it must be a folder that only you own.`,
-    });
-  return { home, userHome };
+  let there: PutScripts = { home: '', userHome: '' };
+  for (const args of batchesOf(files)) {
+    const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
+    const [outcome, home = '', why = ''] = output.split('\0');
+    if (outcome !== 'done')
+      throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
+        hint: `Check it on ${host.name}: it must be a folder that only you own.`,
+      });
+    there = { home, userHome: why };
+  }
+  return there;
+}
+
+/** Some ssh servers take no command that is longer than 32 KiB. */
+const MOST_CHARACTERS = 12_000;
+
+/** Each with as many files as fit, as name and text in turn. */
+function batchesOf(files: Readonly<Record<string, string>>): readonly (readonly string[])[] {
+  const batches: string[][] = [[]];
+  for (const [path, text] of Object.entries(files)) {
+    const last = batches.at(-1) ?? [];
+    const isFull = last.length > 0 && [...last, text].join('').length > MOST_CHARACTERS;
+    if (isFull) batches.push([path, text]);
+    else last.push(path, text);
+  }
+  return batches;
 }
 
 const SCRIPT = `umask 077
@@ -68,6 +85,7 @@ while [ $# -gt 0 ]; do
   done
   text=$text$rest
   case $1 in bin/*) mode=700 ;; *) mode=600 ;; esac
+  case $1 in bin/*/*) [ -d "\${file%/*}" ] || mkdir "\${file%/*}" || exit 1 ;; esac
   shift 2
   [ $mode = 600 ] || [ -x "$file" ] && [ ! -h "$file" ] && printf %s "$text" | cmp -s - "$file" && continue
   new=$home/.new.$$

@@ -1,8 +1,9 @@
 // Copies the files that are not TypeScript next to the compiled code, which looks for them there: the page with its
 // libraries, the scripts that Claude Code starts, and the font of the pictures.
 
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { driverFiles } from '../dist/agents/list.js';
 import { FONT_LICENSES, FONTS } from '../dist/streams/picture/picture.js';
 import { fileInPackage, LICENSES, VENDOR } from '../dist/workspace/assets.js';
 
@@ -11,13 +12,10 @@ for (const asset of ['workspace/page', 'hooks/drop', 'hooks/ask', 'hooks/statusl
   cpSync(asset, `dist/${asset}`, { recursive: true });
 }
 // Agents load these from the folder of `drop` and `ask`, as on other hosts.
-const LOADED = [
-  ...['reporter.js', 'loose-fields.js'],
-  ...['opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
-  ...['pi/extension.js', 'pi/translate.js'],
-];
-for (const file of LOADED) cpSync(`dist/agents/${file}`, `dist/hooks/${file}`);
-for (const file of ['opencode/start', 'opencode/config.json']) cpSync(`agents/${file}`, `dist/hooks/${file}`);
+for (const file of driverFiles()) {
+  const compiled = `dist/agents/${file}`;
+  cpSync(existsSync(compiled) ? compiled : `agents/${file}`, `dist/hooks/${file}`);
+}
 copyInto('dist/workspace/page/vendor', { ...VENDOR, ...LICENSES });
 copyInto('dist/streams/picture/fonts', { ...FONTS, ...FONT_LICENSES });
 chmodSync('dist/bin/threadmux.js', 0o755);

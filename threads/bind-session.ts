@@ -107,7 +107,7 @@ export function createBinder(options: BinderOptions) {
     const facts = welcomeFacts(session, agent);
     // Only our own start has used the settings.
     const isOurs = parseStarted(session.started)?.command.length === 0;
-    const settings = isOurs ? settingsOf(to.project, facts.session, record.settings) : {};
+    const settings = isOurs ? settingsOf(to.project, facts.session, record.settings, record.agent) : {};
     const repository = await options.repositoryAt(facts.host, facts.cwd);
     const content = welcomeText({ ...facts, settings, repository });
     if (content !== welcomeText(facts)) await editMessage(place.rest, place.channelId, record.thread, { content });

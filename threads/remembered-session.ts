@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { allDrivers } from '../agents/list.ts';
 import { AGENT_NAME } from '../core/agent-names.ts';
 import { parsedJson } from '../core/json.ts';
+import { withoutAgent } from '../core/project.ts';
 import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
 
@@ -54,6 +55,12 @@ export function parseStarted(started = ''): SessionStart | undefined {
 export function likelyAgent({ started, command }: { readonly started?: string | undefined; readonly command: string }) {
   const known = allDrivers().find(({ programs }) => programs.includes(command));
   return parseStarted(started)?.agent ?? known?.name ?? 'claude';
+}
+
+/** What its thread had set, and what is asked for now. The model and the mode of another agent do not count. */
+export function settingsToStart(before: ThreadRecord | undefined, asked: SessionSettings = {}): SessionSettings {
+  const isSame = asked.agent === undefined || asked.agent === before?.agent;
+  return { ...(isSame ? before?.settings : withoutAgent(before?.settings)), ...asked };
 }
 
 /** Whether the bridge removes its pane when its program has exited. */

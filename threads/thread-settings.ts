@@ -17,7 +17,8 @@ export function settledProject(record: ThreadRecord, threads: Places): Project |
 
 export function settingsInForce(record: ThreadRecord, threads: Places): SessionSettings {
   const project = settledProject(record, threads);
-  return project === undefined ? (record.settings ?? {}) : settingsOf(project, record.sessionName, record.settings);
+  const { sessionName, settings, agent } = record;
+  return project === undefined ? (settings ?? {}) : settingsOf(project, sessionName, settings, agent);
 }
 
 export type SettingOrigin = 'thread' | 'declared' | 'project' | 'global';

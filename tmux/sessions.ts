@@ -72,7 +72,7 @@ interface NewSession {
    * Variables for the command, only on this machine. Their values may be secrets. The shell runs the file that holds them, so nobody
    * else may be able to create a file in `folder`, not even after ours was removed.
    */
-  readonly environment?: { readonly variables: Variables; readonly folder: string };
+  readonly environment?: { readonly variables: Variables; readonly folder: string; readonly program?: string };
   /** What the session's option tells about its start. */
   readonly started?: string;
   /** The command waits until this file has the line "state ready" or is gone, at most 15 minutes. */
@@ -86,7 +86,7 @@ export async function newSession(
   wanted: NewSession,
 ): Promise<{ readonly session: Session; readonly created: boolean }> {
   const { name, directory = '~', command = [], environment, started = '' } = wanted;
-  const variables = command.length === 0 ? '' : environmentScript(environment?.variables ?? {});
+  const variables = command.length === 0 ? '' : environmentScript(environment?.variables ?? {}, environment?.program);
   const file = resolve(environment?.folder ?? '', `.${randomBytes(9).toString('base64url')}.tmp`);
   if (!/^(~$|~\/|\/)/.test(directory) || directory.includes('\0'))
     throw new ThreadmuxError('bad_usage', `${JSON.stringify(directory)} is not a directory to start in`, {

@@ -19,6 +19,7 @@ export const codex: AgentDriver = {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'waits' },
     ...{ everyEnd: true, resume: true, headless: false },
   },
+  asksVersion: true,
   launch: launchCodex,
   readEvent: readCodexEvent,
   screen: { read: readCodexScreen, boxHolds: codexBoxHolds, timesShown: codexTimesShown },

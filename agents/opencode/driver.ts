@@ -15,6 +15,10 @@ export const opencode: AgentDriver = {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
   },
+  files: [
+    ...['reporter.js', 'loose-fields.js', 'opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
+    ...['opencode/start', 'opencode/config.json'],
+  ],
   launch,
   readEvent: parseAgentEvent,
   screen: opencodeScreen,

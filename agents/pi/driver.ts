@@ -13,6 +13,7 @@ export const pi: AgentDriver = {
     ...{ receipt: 'hook', permission: 'none', question: 'none', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
   },
+  files: ['reporter.js', 'loose-fields.js', 'pi/extension.js', 'pi/translate.js'],
   launch,
   readEvent: parseAgentEvent,
   screen: piScreen,

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { agentOfCommand } from '../../agents/configured-agent.ts';
-import { agentToStart, commandLine, launchOn, resumeOf } from '../../bridge/commands/launch-agent.ts';
+import { agentToStart, commandLine, launchOn, resumeOf, variablesFor } from '../../bridge/commands/launch-agent.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { declaresName, type Project, projectsOf, settingsOf } from '../../core/project.ts';
@@ -15,7 +15,13 @@ import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { programPlace } from '../../install/program-files.ts';
 import { projectOfPlace } from '../../threads/destination.ts';
 import { loadWorktrees } from '../../threads/known-worktree.ts';
-import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import {
+  conversationOf,
+  rememberedSession,
+  settingsToStart,
+  startedText,
+  startOf,
+} from '../../threads/remembered-session.ts';
 import { killSession, listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
@@ -148,12 +154,14 @@ async function startOne(
   const asked = askedSettings(flags, words);
   const isForAgent = flags.continue || Object.keys(asked).length > 0;
   const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
-  const settings = { ...known?.settings, ...asked };
+  const settings = settingsToStart(known, asked);
   const isSame = asked.agent === undefined || asked.agent === known?.agent;
   const conversation = flags.continue && known !== undefined && isSame ? conversationOf(known) : undefined;
   const project = projectOf(reach, host, origin ?? '~');
-  const inForce = given === undefined && project !== undefined ? settingsOf(project, name, settings) : settings;
-  const expected = agentToStart(settings.agent, known, inForce, reach.config);
+  const layers = (agent?: string) =>
+    given === undefined && project !== undefined ? settingsOf(project, name, settings, agent) : settings;
+  const expected = agentToStart(settings.agent, known, layers(), reach.config);
+  const inForce = layers(expected.driver.name);
   const agent = given === undefined ? expected : agentOfCommand(reach.config, given, expected.driver.name);
   const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
   const resume = resumeOf({ conversation, continues: flags.continue ?? false });
@@ -170,7 +178,7 @@ async function startOne(
       ...{ name, remainOnExit: remainOnExit || (launch !== undefined && 'at start') },
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
-      ...(isLocal ? { environment: { variables: { ...environment, ...launch?.environment }, folder } } : {}),
+      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder } } : {}),
       started: startedText({
         ...{ directory: origin ?? '~', command: given ?? [] },
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),

@@ -4,6 +4,7 @@ import { agentOfCommand, type ConfiguredAgent, configuredAgent } from '../../age
 import type { Launch, LaunchOptions } from '../../agents/driver.ts';
 import type { Config } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
+import type { Variables } from '../../core/session-environment.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -53,15 +54,22 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
   const command = (isOwn && start.command) || agent.command;
   const isLocal = hosts.isLocal(host);
   // Our own PATH counts only here, where the session gets it.
-  const isThere = await isInstalled({ host, program: command[0] ?? '', path: isLocal ? (path ?? '') : '' }, hosts);
-  if (!isThere) return undefined;
-  const common = { command, settings, directory, resume };
+  const wanted = { host, program: command[0] ?? '', path: isLocal ? (path ?? '') : '' };
+  const found = await findProgram({ ...wanted, asksVersion: agent.driver.asksVersion ?? false }, hosts);
+  if (found === undefined) return undefined;
+  const common = { command, settings, directory, resume, version: found.version };
   if (isLocal) {
     const { node, dist, scripts, home, hookSettings } = program;
     return agent.driver.launch({ ...common, scripts, home, hookSettings, local: { node, dist } });
   }
   const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
   return agent.driver.launch({ ...common, scripts: `${home}/bin`, home, hookSettings });
+}
+
+/** On this machine, the variables of a session, and the program that our PATH may be needed for. */
+export function variablesFor(agent: ConfiguredAgent | undefined, own: Variables, launch: Launch | undefined) {
+  const [program] = agent?.command ?? [];
+  return { variables: { ...own, ...launch?.environment }, ...(program === undefined ? {} : { program }) };
 }
 
 /** On another host, the variables of a launch are on the command line. */
@@ -120,24 +128,44 @@ export function agentMissing(
   });
 }
 
-const HAS = `s=\${SHELL:-sh}; "$s" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes && exit
-[ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 && echo yes || echo no`;
+/** Arguments: the program, our PATH, and "version" if it is asked for its version. */
+const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null | head -n 1'
+"$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null | sed -n '/^yes$/,$p' | grep . && exit
+[ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 || exit 0
+echo yes; [ -z "$3" ] || "$1" --version </dev/null 2>/dev/null | head -n 1`;
+
+interface FoundProgram {
+  readonly version: string | undefined;
+}
+
+interface SoughtProgram {
+  readonly host: string;
+  readonly program: string;
+  readonly path: string;
+  readonly asksVersion?: boolean;
+}
 
 /** When a program was last found, by host and PATH: many sessions that start at once look for it once. */
-const found = new WeakMap<HostList, Map<string, number>>();
+const known = new WeakMap<HostList, Map<string, FoundProgram & { readonly at: number }>>();
 const FOUND_MS = 5_000;
 
-export async function isInstalled(
-  { host, program, path }: { readonly host: string; readonly program: string; readonly path: string },
-  hosts: HostList,
-): Promise<boolean> {
-  const known = found.get(hosts) ?? new Map<string, number>();
-  found.set(hosts, known);
-  const key = JSON.stringify([host, program, path]);
-  if (Date.now() - (known.get(key) ?? 0) < FOUND_MS) return true;
-  const there = await hosts.get(host).sh(HAS, [program, path], { doing: `look for ${program}` });
-  const isThere = there.trim() === 'yes';
-  if (isThere) known.set(key, Date.now());
-  else known.delete(key);
-  return isThere;
+/** Undefined if it is not installed there. */
+export async function findProgram(sought: SoughtProgram, hosts: HostList): Promise<FoundProgram | undefined> {
+  const { host, program, path, asksVersion = false } = sought;
+  const kept = known.get(hosts) ?? new Map<string, FoundProgram & { readonly at: number }>();
+  known.set(hosts, kept);
+  const key = JSON.stringify([host, program, path, asksVersion]);
+  const last = kept.get(key);
+  if (last !== undefined && Date.now() - last.at < FOUND_MS) return last;
+  const args = [program, path, asksVersion ? 'version' : ''];
+  const printed = await hosts.get(host).sh(FIND, args, { doing: `look for ${program}` });
+  const [isThere, version] = printed.split('\n');
+  kept.delete(key);
+  if (isThere !== 'yes') return undefined;
+  const found = {
+    version: version === undefined || version === '' ? undefined : version.slice(0, 200),
+    at: Date.now(),
+  };
+  kept.set(key, found);
+  return found;
 }

@@ -8,12 +8,26 @@ import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { conversationOf, rememberedSession, startedText, startOf } from '../../threads/remembered-session.ts';
+import {
+  conversationOf,
+  rememberedSession,
+  settingsToStart,
+  startedText,
+  startOf,
+} from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';
-import { agentMissing, agentStarted, agentToStart, commandLine, launchOn, resumeOf } from './launch-agent.ts';
+import {
+  agentMissing,
+  agentStarted,
+  agentToStart,
+  commandLine,
+  launchOn,
+  resumeOf,
+  variablesFor,
+} from './launch-agent.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
 import { checkBypass, projectHere } from './project-here.ts';
 import { restartStream, streamOf } from './streams.ts';
@@ -135,13 +149,16 @@ export async function beginSession(
   const { name, host } = wanted;
   const { config } = tools;
   const tmux = tools.hosts.tmux(host);
-  const settings = { ...wanted.before?.settings, ...wanted.settings };
+  const settings = settingsToStart(wanted.before, wanted.settings);
   const hasSettings = Object.keys(settings).length > 0;
   const directory = outsideWorktrees(wanted, tools);
   await checkBypass(settings, { ...wanted, directory }, tools);
   const project = wanted.project ?? tools.threads.destinationOf({ host, directory })?.project;
-  const inForce = project === undefined ? settings : settingsOf(project, name, settings);
-  const expected = agentToStart(settings.agent, wanted.before, inForce, config);
+  const layers = (agent?: string) => (project === undefined ? settings : settingsOf(project, name, settings, agent));
+  const declaredAgent = project?.sessions.find((one) => one.name === name)?.agent;
+  const asked = settings.agent ?? (wanted.conversation === undefined ? declaredAgent : undefined);
+  const expected = agentToStart(asked, wanted.before, layers(), config);
+  const inForce = layers(expected.driver.name);
   const agent = agentStarted(wanted, expected, config);
   const isLocal = tools.hosts.isLocal(host);
   const environment = tools.environmentOf(agent ?? expected);
@@ -163,9 +180,7 @@ export async function beginSession(
     newSession(tmux, {
       ...{ name, directory: place.directory, startsAfter: place.startsAfter, command },
       remainOnExit: isDeclared ? true : 'at start',
-      ...(isLocal
-        ? { environment: { variables: { ...environment, ...launch?.environment }, folder: tools.stateFolder } }
-        : {}),
+      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.stateFolder } } : {}),
       started: startedText({
         directory,
         command: wanted.command ?? [],

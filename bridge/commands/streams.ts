@@ -11,7 +11,7 @@ import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { isInstalled } from './launch-agent.ts';
+import { findProgram } from './launch-agent.ts';
 import { sessionOf, sessionStatus } from './session-status.ts';
 import { sessionAge } from './sessions.ts';
 
@@ -43,7 +43,7 @@ export const agentCommand: Command = {
     const agent = configuredAgent(tools.config, 'claude');
     const program = agent.command[0] ?? agent.driver.name;
     const path = tools.environmentOf(agent).PATH ?? '';
-    if (!(await isInstalled({ host: tools.config.host, program, path }, tools.hosts)))
+    if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
       throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
         hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
       });

@@ -95,11 +95,11 @@ function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): str
 
 function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const { home, config, hosts, threads, states } = parts;
-  const { host, thread, sessionName, group, cwd, claudeSession, settings, at } = record;
+  const { host, thread, sessionName, group, cwd, claudeSession, settings, at, agent } = record;
   const isHere = hosts.isLocal(host);
   const status = isHere && claudeSession !== '' ? parseStatusLineInput(loadStatus(home, claudeSession)) : undefined;
   const project = threads.destinationOf({ host, directory: cwd })?.project;
-  const inForce = project === undefined ? settings : settingsOf(project, sessionName, settings);
+  const inForce = project === undefined ? settings : settingsOf(project, sessionName, settings, agent);
   const used = status?.context_window?.used_percentage;
   return {
     ...{ label: labelOf({ name: group ?? sessionName, host }, config), host, thread, because: undefined },

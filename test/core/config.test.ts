@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { agentOfCommand, configuredAgent } from '../../agents/configured-agent.ts';
 import { type ConfigEnvironment, maskedConfig, parseConfig } from '../../core/config.ts';
 import { configHelp, configSchema } from '../../core/config-schema.ts';
 import { declaredSchema, projectSchema } from '../../core/project.ts';
@@ -137,5 +138,46 @@ describe('the configuration', () => {
   ])('refuses %s, naming the key and the place', (_, file, env, sentence) => {
     expect(() => parse(file, env)).toThrow(sentence);
     expect(() => parse(file, env)).toThrow(expect.objectContaining({ hint: expect.any(String) }));
+  });
+});
+
+describe('the agents', () => {
+  const agents = (file: object) => {
+    const { agent, agents } = parseConfig({
+      ...{ env: {}, hostname: 'here', file: { path: 'config.json', text: JSON.stringify(file) } },
+    });
+    return { agent, agents };
+  };
+
+  it.each([
+    ['nothing', {}, { agent: 'claude', agents: {} }],
+    ['a name', { agent: 'codex' }, { agent: 'codex', agents: {} }],
+    [
+      'the command of Claude, as before there were others',
+      { agent: { command: ['claude', '--verbose'] } },
+      { agent: 'claude', agents: { claude: { command: ['claude', '--verbose'] } } },
+    ],
+    [
+      'both forms, of which the newer one counts',
+      { agent: { command: ['a'] }, agents: { claude: { command: ['b'], environment: ['PATH'] } } },
+      { agent: 'claude', agents: { claude: { command: ['b'], environment: ['PATH'] } } },
+    ],
+    [
+      'commands and variables of others',
+      { agent: 'codex', agents: { codex: { command: ['/opt/codex'], environment: ['OPENAI_API_KEY'] } } },
+      { agent: 'codex', agents: { codex: { command: ['/opt/codex'], environment: ['OPENAI_API_KEY'] } } },
+    ],
+  ])('are read from %s', (_, file, wanted) => {
+    expect(agents(file)).toEqual(wanted);
+  });
+
+  it('have a command and variables, also if nothing is configured', () => {
+    expect(configuredAgent({ agents: {} }, 'codex')).toMatchObject({ command: ['codex'] });
+    expect(configuredAgent({ agents: {} }, 'codex').environment).toContain('OPENAI_*');
+    expect(configuredAgent({ agents: {} }, 'codex').environment).not.toContain('ANTHROPIC_*');
+    expect(agentOfCommand({ agents: {} }, ['codex', 'resume'], 'claude')?.driver.name).toBe('codex');
+    expect(agentOfCommand({ agents: {} }, ['bash'], 'claude')).toBeUndefined();
+    const same = { claude: { command: ['x'] }, codex: { command: ['x'] } };
+    expect(agentOfCommand({ agents: same }, ['x'], 'codex')?.driver.name).toBe('codex');
   });
 });

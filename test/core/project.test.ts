@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { claude } from '../../agents/claude/driver.ts';
 import { parseConfig } from '../../core/config.ts';
-import { projectName, projectsOf, settingsOf } from '../../core/project.ts';
+import { type Project, projectName, projectsOf, settingsOf } from '../../core/project.ts';
 import { effectiveSettings } from '../../core/session-settings.ts';
 
 const ID = '123456789012345678';
@@ -132,6 +132,30 @@ describe('the settings of a session', () => {
     const { argv } = claude.launch({ ...place, command: ['claude'], settings });
     expect(argv).toEqual(['claude', '--model', 'sonnet', '--permission-mode', 'acceptEdits', '--verbose']);
     expect(settingsOf(project, 'other')).toMatchObject({ model: 'haiku' });
+  });
+
+  it('are those of the agent that is started, not of another one', () => {
+    const config = parsed({
+      defaults: { model: 'opus', permissionMode: 'plan', progress: 'quiet', worktree: true },
+      projects: [
+        { path: '~/a', agent: 'codex', sessions: [{ name: 'one', agent: 'claude', model: 'haiku' }] },
+        { path: '~/b', agent: 'codex', defaults: { model: 'gpt-6' } },
+      ],
+    });
+    const server = { name: 'local', projects: config.projects.map((one) => ({ ...one, channel: '1' })) };
+    const [a, b, none] = projectsOf(config, [{ ...server, onlyProjects: false } as never]) as [
+      Project,
+      Project,
+      Project,
+    ];
+    const general = { progress: 'quiet', worktree: true };
+    expect(settingsOf(a, 'any')).toEqual({ ...general, agent: 'codex' });
+    expect(settingsOf(a, 'one')).toEqual({ ...general, agent: 'claude', model: 'haiku' });
+    expect(settingsOf(b, 'any')).toEqual({ ...general, agent: 'codex', model: 'gpt-6' });
+    expect(settingsOf(b, 'any', { agent: 'claude' })).toEqual({ ...general, agent: 'claude' });
+    expect(settingsOf(none, 'any')).toEqual({ ...general, model: 'opus', permissionMode: 'plan' });
+    expect(settingsOf(none, 'any', { agent: 'codex' })).toEqual({ ...general, agent: 'codex' });
+    expect(settingsOf(none, 'any', {}, 'codex')).toEqual(general);
   });
 
   it('may be turned off by a more specific layer', () => {

@@ -12,6 +12,7 @@ import { hostFiles } from '../../hosts/host-files.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import { screenOf } from '../read-pane.ts';
 import type { Registry } from '../registry.ts';
 import type { HookAnswers } from './answers.ts';
 import { programPatienceMs } from './program-question.ts';
@@ -172,15 +173,7 @@ function watchTerminal(
   }
 
   function read(pane: PaneLook) {
-    const screen = driver.screen.read(`${pane.ansi}\n`, {
-      cursorX: pane.cursor.x,
-      cursorY: pane.cursor.y,
-      width: pane.width,
-      height: pane.height,
-      inMode: pane.mode !== undefined,
-      currentCommand: pane.command,
-      agentCommand: record.command,
-    });
+    const screen = screenOf(pane, record, driver);
     const dialog = screen.kind === 'dialog' || hasDialog(pane.text, driver.screen);
     const text = squashed(pane.text);
     return { screen, dialog, mine: dialog && words.some((some) => text.includes(some)) };
