@@ -33,6 +33,8 @@ export interface AgentDriver {
   readonly turns?: TurnReader;
   /** Texts that begin with "/" and are commands of the agent. Without it, they are typed as they are, unless `refuse` says no. */
   readonly commands?: SlashCommands;
+  /** Without it, `launch` is enough for its reports. */
+  readonly extension?: AgentExtension;
   /** How the permission mode of a running agent is changed. Without it, a mode counts at the next start. */
   readonly modes?: ModeKeys;
   /** The text that changes the model while it runs; without it, a model counts at the next start. */
@@ -41,6 +43,21 @@ export interface AgentDriver {
   resetOf?(failed: EventOf<'failed'>, at: number): number | undefined;
   /** The option that waits for the reset, in the dialog about a usage limit. */
   limitChoice?(dialog: AgentDialog): number | undefined;
+}
+
+/** Files below the user's home that make an agent report to us, where `launch` alone cannot. `install` writes and removes them. */
+export interface AgentExtension {
+  /** All of its files are in this folder, below the user's home, and nothing else is. */
+  folder(paths: ExtensionPaths): string;
+  /** By their paths in the folder. */
+  files(paths: ExtensionPaths): Readonly<Record<string, string>>;
+}
+
+export interface ExtensionPaths {
+  /** The folder of `drop` and `ask`, on the same host. */
+  readonly scripts: string;
+  /** threadmux's home on the same host. */
+  readonly home: string;
 }
 
 /** Shown in the welcome of a thread and in docs/agents.md. */
@@ -75,6 +92,8 @@ export interface LaunchOptions {
   /** threadmux's home on the session's host. */
   readonly home: string;
   readonly directory: string;
+  /** Whether its extension is installed; undefined if it has none, or nobody has looked. */
+  readonly hasExtension?: boolean;
   /** What its program prints for `--version`, if that is known. */
   readonly version?: string | undefined;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */

@@ -4,10 +4,11 @@ import type { AgentName } from '../core/agent-names.ts';
 import { claude } from './claude/driver.ts';
 import { codex } from './codex/driver.ts';
 import type { AgentDriver } from './driver.ts';
+import { gemini } from './gemini/driver.ts';
 import { opencode } from './opencode/driver.ts';
 import { pi } from './pi/driver.ts';
 
-const LISTED: Readonly<Record<AgentName, AgentDriver>> = { claude, codex, opencode, pi };
+const LISTED: Readonly<Record<AgentName, AgentDriver>> = { claude, codex, gemini, opencode, pi };
 
 const drivers = new Map<string, AgentDriver>(Object.entries(LISTED));
 

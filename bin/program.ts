@@ -82,6 +82,7 @@ function addSetUp(program: Command): void {
     .option('--project <folder>', 'change only the settings of this project')
     .option('--dry-run', 'show the changes without making them')
     .option('--no-tmux', 'do not change tmux')
+    .option('--agent <names>', 'other agents to add the hooks to, such as gemini, or all')
     .addOption(elsewhere())
     .action(async (flags) =>
       flags.host === undefined

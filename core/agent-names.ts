@@ -1,6 +1,6 @@
 // The names of the agents, as in the configuration and in `--agent`. Their drivers are in agents/list.ts.
 
-export const AGENT_NAMES = ['claude', 'codex', 'opencode', 'pi'] as const;
+export const AGENT_NAMES = ['claude', 'codex', 'gemini', 'opencode', 'pi'] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
 export const isListedAgent = (name: string): boolean => AGENT_NAMES.some((one) => one === name);

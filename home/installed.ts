@@ -10,7 +10,7 @@ import type { Home } from './home.ts';
 
 const entrySchema = z.object({
   path: z.string(),
-  kind: z.enum(['settings', 'tmux']),
+  kind: z.enum(['settings', 'tmux', 'extension']),
   /** The name of the copy in backups/; null if the file did not exist. */
   backup: z.string().nullable(),
   /** The topmost folder that we created for it. */

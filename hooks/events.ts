@@ -83,6 +83,7 @@ export async function handleEnded({ reason }: EventOf<'ended'>, report: EventRep
   // Before the exit is told: a turn that was running may have texts that are not posted yet.
   await context.progress.end(turnOf(report), rest, 'interrupted');
   if (reason === 'clear') return { state: 'idle' };
+  if (report.thread.state === 'ended') return {}; // Gemini CLI reports its exit three times
   if (!(await isLeft(report))) return { state: 'ended', after: context.sessionsChanged.tell };
   return { state: 'ended', say: { text: `⏹️ ${driver.title} has exited.`, silent: true } };
 }

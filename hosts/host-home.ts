@@ -27,15 +27,32 @@ export async function putScripts(
     throw new ThreadmuxError('name_refused', `${untrustedCode(name)} cannot be used as the name of a folder`, {
       hint: 'Use letters, digits, ".", "_" and "-", at most 64.',
     });
-  const args = Object.entries(files).flat();
-  const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
-  const [outcome, home = '', why = ''] = output.split('\0');
-  const userHome = why;
-  if (outcome !== 'done')
-    throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
-      hint: `Check it on ${host.name}: it must be a folder that only you own.`,
-    });
-  return { home, userHome };
+  let there: PutScripts = { home: '', userHome: '' };
+  for (const args of batchesOf(files)) {
+    const output = await host.sh(SCRIPT, [name, ...args], { doing: 'install its scripts' });
+    const [outcome, home = '', why = ''] = output.split('\0');
+    if (outcome !== 'done')
+      throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
+        hint: `Check it on ${host.name}: it must be a folder that only you own.`,
+      });
+    there = { home, userHome: why };
+  }
+  return there;
+}
+
+/** Some ssh servers take no command that is longer than 32 KiB. */
+const MOST_CHARACTERS = 12_000;
+
+/** Each with as many files as fit, as name and text in turn. */
+function batchesOf(files: Readonly<Record<string, string>>): readonly (readonly string[])[] {
+  const batches: string[][] = [[]];
+  for (const [path, text] of Object.entries(files)) {
+    const last = batches.at(-1) ?? [];
+    const isFull = last.length > 0 && [...last, text].join('').length > MOST_CHARACTERS;
+    if (isFull) batches.push([path, text]);
+    else last.push(path, text);
+  }
+  return batches;
 }
 
 const SCRIPT = `umask 077

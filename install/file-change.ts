@@ -147,7 +147,8 @@ function withoutUs(
   const wasMissing = entry?.backup === null;
   if (entry && isAsWeLeftIt(entry, text) && (wasMissing || before !== undefined)) return before;
   const rest = edit(text, (own) => part.remove(own, before));
-  return wasMissing && /^\s*(\{\s*\}\s*)?$/.test(rest) ? undefined : rest;
+  const isOurs = wasMissing || part.kind === 'extension';
+  return isOurs && /^\s*(\{\s*\}\s*)?$/.test(rest) ? undefined : rest;
 }
 
 /** Keeps a byte order mark at the start. */

@@ -2,7 +2,7 @@
 // the host, and no secret is sent there.
 
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type InstalledPaths, isOfInstallation } from '../agents/claude/hook-commands.ts';
 import { loadInstalled } from '../home/installed.ts';
 import type { Host } from '../hosts/host.ts';
@@ -16,6 +16,7 @@ import {
 } from '../hosts/host-user-files.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
+import { extensionFiles, extensionPart } from './extension-files.ts';
 import {
   applyChange,
   checkNoBridge,
@@ -41,6 +42,8 @@ export interface HostInstallOptions {
   /** Undefined does not change tmux on the host. */
   readonly tmux: Tmux | undefined;
   readonly dryRun?: boolean | undefined;
+  /** The names of agents whose extensions are added. */
+  readonly agents?: readonly string[] | undefined;
 }
 
 type HostChange = FileChange<HostFile>;
@@ -101,12 +104,22 @@ async function planFor(options: HostInstallOptions, home?: string): Promise<Plan
   const places = await findHostPaths(host, options.name);
   const { settings, confs, old } = places;
   const files = await readHostFiles(host, [settings, ...confs]);
-  const part = partsOf(home ?? places.home, old);
+  const there = home ?? places.home;
+  const part = partsOf(there, old);
   const records = recordsFor(options.root, host);
+  const userHome = dirname(confs[0] ?? '');
+  const added = extensionFiles(
+    ...([userHome, { scripts: `${there}/bin`, home: there }, options.agents ?? [], loadInstalled(records)] as const),
+  );
+  const found = await readHostFiles(
+    host,
+    added.map(({ path }) => path),
+  );
   const [file, ...others] = files as [HostFile, ...HostFile[]];
   const conf = others.find(({ text }) => text !== undefined) ?? others[0];
   const changes = [planAdding(records, file, part.settings)];
   if (tmux !== undefined && conf !== undefined) changes.push(planAdding(records, conf, part.tmux));
+  for (const [at, one] of found.entries()) changes.push(planAdding(records, one, added[at]?.part ?? extensionPart('')));
   return { changes: checked(host, changes), places };
 }
 
@@ -114,17 +127,20 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
   const places = await findHostPaths(host, name);
   const records = recordsFor(root, host);
   const known = loadInstalled(records);
-  const pathsOf = (kind: 'settings' | 'tmux', usual: readonly string[]) => [
+  const pathsOf = (kind: 'settings' | 'tmux' | 'extension', usual: readonly string[]) => [
     ...new Set([...usual, ...known.flatMap((one) => (one.kind === kind ? one.path : []))]),
   ];
   const part = partsOf(places.home, places.old);
   const settings = await readHostFiles(host, pathsOf('settings', [places.settings]));
   const confs = tmux && (await readHostFiles(host, pathsOf('tmux', places.confs)));
+  // The last file first: then the folders that were made for them are empty.
+  const added = await readHostFiles(host, pathsOf('extension', []).toReversed());
   const changes = [
     ...settings.map((file) => planRemoving(records, file, part.settings)),
     ...(confs ?? [])
       .map((file) => planRemoving(records, file, part.tmux))
       .filter(({ file, after }) => file.text !== after || known.some(({ path }) => path === file.path)),
+    ...added.map((file) => planRemoving(records, file, extensionPart(''))),
   ];
   return { changes: checked(host, changes), places };
 }

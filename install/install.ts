@@ -15,6 +15,7 @@ import { holderOf } from '../home/lock.ts';
 import { checkWritable, readUserFile, removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-owned-file.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/tmux-hooks.ts';
+import { extensionFiles, extensionPart } from './extension-files.ts';
 import {
   applyChange,
   type ChangePart,
@@ -45,13 +46,17 @@ export interface InstallOptions extends InstallPaths {
   readonly dryRun?: boolean | undefined;
 }
 
+interface InstallWishes {
+  readonly paths: InstalledPaths;
+  /** The names of agents whose extensions are added. */
+  readonly agents?: readonly string[];
+}
+
 /** Returns what was done, one sentence per file. */
-export async function install(
-  options: InstallOptions & { readonly paths: InstalledPaths },
-): Promise<readonly string[]> {
+export async function install(options: InstallOptions & InstallWishes): Promise<readonly string[]> {
   const { root, paths, tmux } = options;
   checkPaths(root, paths);
-  const plan = () => planInstall(options, paths, tmux !== undefined);
+  const plan = () => planInstall(options, tmux !== undefined);
   const preview = plan();
   if (options.dryRun) return preview.flatMap(describeChange);
   return withInstallLock(root, async (home) => {
@@ -159,18 +164,26 @@ interface InstallPaths {
   readonly project?: string | undefined;
 }
 
-function planInstall(places: InstallPaths, paths: InstalledPaths, withTmux: boolean): FileChange[] {
-  const { root, env, project } = places;
+function planInstall(places: InstallPaths & InstallWishes, withTmux: boolean): FileChange[] {
+  const { root, env, project, paths, agents = [] } = places;
   if (project !== undefined && !existsSync(project))
     throw new ThreadmuxError('home_unsafe', `the folder ${resolve(project)} does not exist`, {
       hint: 'Give the folder of the project, for example: threadmux install --project ~/shop',
     });
   const plan = (path: string, part: ChangePart) => checked(planAdding(recordsOf(root), readUserFile(path), part));
   const settings = plan(settingsPath(places), settingsPart(paths, lentStatusline(places)));
-  if (!withTmux) return [settings];
+  const home = agents.length > 0 ? homeOf(env) : (env.HOME ?? '/');
+  const extensions = extensionFiles(
+    home,
+    { scripts: `${paths.dist}/hooks`, home: root },
+    agents,
+    loadInstalled(recordsOf(root)),
+  );
+  const added = extensions.map(({ path, part }) => plan(path, part));
+  if (!withTmux) return [settings, ...added];
   const [first = '', ...others] = tmuxConfs(env);
   const conf = [first, ...others].find((path) => existsSync(path)) ?? first;
-  return [settings, plan(conf, tmuxPart(join(root, 'tmux.conf')))];
+  return [settings, plan(conf, tmuxPart(join(root, 'tmux.conf'))), ...added];
 }
 
 /** For a project, only its own file, and tmux if it is the last one; otherwise all files that install has changed. */
@@ -182,12 +195,15 @@ function planUninstall(places: InstallPaths): FileChange[] {
   const tmux = [...installed.flatMap(({ kind, path }) => (kind === 'tmux' ? path : [])), ...tmuxConfs(places.env)];
   const plan = (path: string, part: ChangePart) => checked(planRemoving(records, readUserFile(path), part));
   const isAll = places.project === undefined;
+  // The last file first: then the folders that were made for them are empty.
+  const added = installed.flatMap(({ kind, path }) => (isAll && kind === 'extension' ? path : [])).toReversed();
   const settings = [main, ...(isAll ? others.map(({ path }) => path) : [])];
   return [
     ...settings.map((path) => plan(path, settingsPart({ node: '', dist: '' }))),
     ...[...new Set(isAll || others.length === 0 ? tmux : [])]
       .map((path) => plan(path, tmuxPart('')))
       .filter(({ file, after }) => file.text !== after || installed.some(({ path }) => path === file.path)),
+    ...added.map((path) => plan(path, extensionPart(''))),
   ];
 }
 

@@ -61,6 +61,9 @@ export async function pressInDialog(
   return pressOnce(tmux, guard, options, keys, { option: '@threadmux_dialog', isDone: '==', mark: deliveryId(id) });
 }
 
+/** A program reads Escape and a key right after it as that key with Alt. Waits inside tmux. */
+const APART = '; run-shell -d 0.5';
+
 /** The pane's option holds the last id; `isDone` compares it with this one. */
 function pressOnce(
   tmux: Tmux,
@@ -70,7 +73,7 @@ function pressOnce(
   { option, isDone, mark }: { readonly option: string; readonly isDone: '>=' | '=='; readonly mark: string },
 ): Promise<Press> {
   return press(tmux, guard, options, {
-    keys: checkedKeys(keys).join(' '),
+    keys: checkedKeys(keys).join(' ').replaceAll('Escape ', `Escape ${APART} ; send-keys -t ${guard.pane.paneId} `),
     before: `#{${isDone}:#{${option}},${mark}}`,
     ready: readyFormat(guard),
     marks: { [option]: mark },

@@ -2,6 +2,7 @@
 
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { parseAgentEvent } from '../event.ts';
+import { piScreen, piTyping } from './typing.ts';
 
 export const pi: AgentDriver = {
   name: 'pi',
@@ -15,14 +16,8 @@ export const pi: AgentDriver = {
   files: ['reporter.js', 'loose-fields.js', 'pi/extension.js', 'pi/translate.js'],
   launch,
   readEvent: parseAgentEvent,
-  screen: { read: () => ({ kind: 'unknown' }), boxHolds: () => 'maybe', timesShown: () => 0 },
-  typing: {
-    refuse: () => undefined,
-    boxLines: () => [],
-    shownText: () => undefined,
-    onlyWhenIdle: false,
-    interrupt: ['Escape'],
-  },
+  screen: piScreen,
+  typing: piTyping,
   answer: () => undefined,
 };
 

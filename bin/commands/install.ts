@@ -11,17 +11,22 @@ import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { openContext } from '../command-context.ts';
+import { agentsToInstall, namedAgents, nothingToAdd } from './install-agents.ts';
 
 interface InstallFlags {
   readonly project?: string;
   readonly dryRun?: boolean;
   /** False for --no-tmux. */
   readonly tmux?: boolean;
+  /** Names of agents, separated by commas, or "all". */
+  readonly agent?: string;
 }
 
 export async function runInstall(flags: InstallFlags): Promise<void> {
-  const said = await install({ ...optionsOf(flags), paths: programPaths(process.env) });
-  for (const line of said) console.log(line);
+  const options = optionsOf(flags);
+  const agents = await agentsToInstall(flags.agent, options, process.env);
+  const said = await install({ ...options, agents, paths: programPaths(process.env) });
+  for (const line of [...said, ...nothingToAdd(agents)]) console.log(line);
 }
 
 export async function runUninstall(flags: InstallFlags & { purge?: boolean }): Promise<void> {
@@ -42,8 +47,11 @@ function optionsOf(flags: InstallFlags): InstallOptions {
 
 export async function installOnHost(name: string, flags: InstallFlags): Promise<void> {
   const { tellAgent } = openContext('install').config;
-  const act = (options: HostInstallOptions) => installOn({ ...options, files: filesForHosts(options.name, tellAgent) });
+  const agents = namedAgents(flags.agent ?? '');
+  const act = (options: HostInstallOptions) =>
+    installOn({ ...options, agents, files: filesForHosts(options.name, tellAgent) });
   await withHost('install', name, flags, act);
+  for (const line of nothingToAdd(agents)) console.log(line);
 }
 
 export async function uninstallOnHost(name: string, flags: InstallFlags & { purge?: boolean }): Promise<void> {

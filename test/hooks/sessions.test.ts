@@ -222,6 +222,18 @@ describe('for a letter from a pane,', () => {
     ]);
     expect(messages.every(({ flags }) => (flags & 4096) !== 0)).toBe(true);
   });
+
+  it('an end that is reported several times is told once, and the next one again', async () => {
+    const { workspace, machine, deliver } = await start();
+    const pane = machine.session('web');
+    const said = async () => (await messagesIn(workspace, '[agent] web')).map(({ content }) => content.slice(0, 2));
+    await deliver(pane, fixture('SessionStart'));
+    for (let times = 0; times < 3; times++) await deliver(pane, fixture('SessionEnd'));
+    expect(await said()).toEqual(['▶️', '⏹️']);
+    await deliver(pane, fixture('SessionStart'));
+    await deliver(pane, fixture('SessionEnd'));
+    expect(await said()).toEqual(['▶️', '⏹️', '▶️', '⏹️']);
+  });
 });
 
 describe('the thread of a session', () => {

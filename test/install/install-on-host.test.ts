@@ -121,6 +121,20 @@ describe('install --host', () => {
     expect(await must('uninstall', '--host', 'mini')).toContain('nothing to remove');
   });
 
+  it('adds the extension of another agent on the host, in a folder of this machine, and removes exactly that', async () => {
+    const there = await startBareHost();
+    const before = folderListing(there.home);
+    const { must, ours, run } = machine(there);
+    const said = await must('install', '--host', 'mini', '--agent', 'gemini,codex');
+    const file = `${there.home}/.gemini/extensions/threadmux-laptop/hooks/hooks.json`;
+    expect(said).toContain(`mini: ${file}: added the extension of threadmux.`);
+    expect(said).toContain('Codex: nothing to add');
+    expect(readFileSync(file, 'utf8')).toContain(`THREADMUX_HOME='${ours}' '${ours}/bin/drop' gemini`);
+    expect((await run('install', '--host', 'mini', '--agent', 'gemni')).said).toContain('"gemni" is not an agent');
+    await must('uninstall', '--host', 'mini', '--purge');
+    expect(folderListing(there.home)).toEqual(before);
+  });
+
   it('gives threads to sessions that are created on the host, until uninstall', async () => {
     const there = await startBareHost();
     const { home, must } = machine(there);

@@ -41,6 +41,26 @@ describe('install and uninstall', () => {
     expect(folderListing(me.home)).toEqual(before);
   });
 
+  it('add the extension of another agent when it is asked for, keep it up to date, and remove exactly that', async () => {
+    const me = installSetup();
+    mkdirSync(join(me.home, '.gemini/extensions/other'), { recursive: true });
+    const before = folderListing(me.home);
+    const folder = join(me.home, '.gemini/extensions/threadmux');
+    expect((await me.install()).join()).not.toContain('.gemini');
+    expect((await me.install({ agents: ['gemini', 'codex'] })).filter((line) => line.includes('.gemini'))).toEqual([
+      `${folder}/gemini-extension.json: added the extension of threadmux.`,
+      `${folder}/hooks/hooks.json: added the extension of threadmux.`,
+    ]);
+    const command = `'${me.paths.dist}/hooks/drop' gemini`;
+    expect(readFileSync(join(folder, 'hooks/hooks.json'), 'utf8')).toContain(command);
+    writeFileSync(join(folder, 'hooks/hooks.json'), '{"hooks": {"of": "an older version"}}');
+    await me.install();
+    expect(readFileSync(join(folder, 'hooks/hooks.json'), 'utf8')).toContain(command);
+    expect((await me.install({ dryRun: true })).join('\n')).toContain(`${folder}/hooks/hooks.json: no changes.`);
+    await me.uninstall();
+    expect(folderListing(me.home)).toEqual(before);
+  });
+
   it.each([
     ['an ordinary file', THEIRS, 0o644],
     ['CRLF', THEIRS.replaceAll('\n', '\r\n'), 0o644],

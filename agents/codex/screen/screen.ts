@@ -68,8 +68,9 @@ function isPrompt({ cells }: AnsiRow): boolean {
   return !first.dim && !first.inverse && (second === undefined || second.char === ' ');
 }
 
-/** A narrow pane cuts it off. */
-const READY = /(?:^|\s)\? for s/u;
+/** A narrow pane cuts it off. After Esc, a second one would do something; a text does not. */
+const READY = /(?:^|\s)\? for s|^ {2}esc again to edit previous/mu;
+const LIST_KEYS = /^ *enter\/tab insert\b/u;
 const SHELL_MODE = /\bShell mode\b/u;
 const WORKS = /^[•◦] .*\besc to interrupt\)/u;
 const QUEUED = /^• (?:Messages to be submitted|Queued)/u;
@@ -90,8 +91,8 @@ function readBox(rows: readonly AnsiRow[], box: CodexBox, facts: PaneFacts): Age
   return { kind: 'empty', busy, queued, stashed: false, mode: /\bPlan mode\b/u.test(keys) ? 'plan' : '' };
 }
 
-function isListRow({ cells }: AnsiRow): boolean {
-  return cells[0]?.char === '›' && cells[0].inverse;
+function isListRow({ cells, text }: AnsiRow): boolean {
+  return (cells[0]?.char === '›' && cells[0].inverse) || LIST_KEYS.test(text);
 }
 
 function textCells(row: AnsiRow | undefined): AnsiRow['cells'] {

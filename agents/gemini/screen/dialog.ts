@@ -19,12 +19,13 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
     .filter((line) => line !== '');
   const said = words.join('\n');
   const [which, titleLine, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./u, false] as const);
-  const title = words.find((line) => titleLine.test(line)) ?? '';
+  const head = words.find((line) => titleLine.test(line)) ?? '';
+  const title = titleOf(which, head, words);
   // A part that is hidden cannot be answered by the rest.
   const isCut = start < 0 || words.some((line) => CUT.test(line));
   return {
-    ...{ which, full, title: isCut ? '' : titleOf(which, title, words) },
-    text: isCut ? words : words.filter((line) => line !== title && line !== 'Answer Questions'),
+    ...{ which, full, title: isCut ? '' : title },
+    text: isCut ? words : words.filter((line) => line !== title && line !== head),
     form: list.options.some(({ selected }) => selected) && !isTicked(list.options) ? 'choice' : 'unknown',
     options: list.options.map((option) => withDigit(which, option)),
     ...{ hasMore: list.hasMore, field: undefined, help: help.replace(/^\(|\)$/gu, '') },
@@ -46,12 +47,13 @@ const KINDS = [
   ['model', /^Select Model\b/mu, true],
   ['settings', /^>? ?Settings\b/mu, true],
   ['theme', /^(?:> )?Select Theme\b/mu, true],
+  ['loop', /^\? +A potential loop was detected/mu, false],
 ] as const;
 
 /** In a question the title of the frame says nothing. */
-function titleOf(which: string, title: string, words: readonly string[]): string {
-  if (which !== 'question') return title;
-  return words.find((line) => line !== title && !/^←|│/u.test(line)) ?? title;
+function titleOf(which: string, head: string, words: readonly string[]): string {
+  if (which !== 'question') return head;
+  return words.find((line) => line !== head && !/^←|│/u.test(line)) ?? head;
 }
 
 function insideOf({ text }: AnsiRow, indent: number): string {
@@ -98,8 +100,8 @@ function readList(lines: readonly string[]): OptionList {
     }
     return { number, label: label.replace(/ \(esc\)$/u, ''), about: about.join(' '), selected };
   });
-  // Gemini CLI shows the arrows always; a list that begins later, or ends before its last option, is scrolled.
-  return { options, rows, hasMore: (own[0]?.number ?? 1) > 1 };
+  // The arrows of a longer list; only their colours tell whether there is more in that direction.
+  return { options, rows, hasMore: lines.some((line) => SCROLL.test(line.trim())) };
 }
 
 function isTicked(options: readonly AgentDialogOption[]): boolean {

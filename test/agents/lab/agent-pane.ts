@@ -56,6 +56,10 @@ export interface AgentPane {
   /** Gives `ask` its answer. */
   answer(letter: Letter, text: string): void;
   waitFor(test: (screen: AgentScreen) => boolean): Promise<AgentScreen>;
+  /** Waits until it is ready for a message. */
+  ready(): Promise<void>;
+  /** Presses the keys of `!stop`, with the same pause between them. */
+  interrupt(): Promise<void>;
 }
 
 interface PaneOptions {
@@ -67,7 +71,19 @@ interface PaneOptions {
   readonly change?: (launch: Launch) => Launch;
 }
 
+/** Ended with the test. */
 export async function startAgentPane(
+  name: LabAgentName,
+  driver: AgentDriver,
+  options: PaneOptions = {},
+): Promise<AgentPane> {
+  const pane = await openAgentPane(name, driver, options);
+  onTestFinished(pane.stop);
+  return pane;
+}
+
+/** For several tests: a start takes long. */
+export async function openAgentPane(
   name: LabAgentName,
   driver: AgentDriver,
   {
@@ -77,7 +93,7 @@ export async function startAgentPane(
     resume,
     change = (one) => one,
   }: PaneOptions = {},
-): Promise<AgentPane> {
+): Promise<AgentPane & { stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'tm-agent-'));
   const home = join(dir, 'home');
   const project = join(dir, 'project');
@@ -105,14 +121,6 @@ export async function startAgentPane(
   mkdirSync(join(ours, 'state'), { recursive: true });
   spawnSync('mkfifo', [join(ours, 'bell')]);
   tmux('new-session', '-d', '-s', 'demo', '-x', String(size.width), '-y', String(size.height), '-c', project, 'sh');
-  onTestFinished(async () => {
-    const panes = tmux('list-panes', '-a', '-F', '#{pane_pid}').split('\n');
-    const all = processesIn(panes);
-    tmux('kill-server');
-    await goneOrKilled(all);
-    await model.stop();
-    if (process.env.AGENT_LAB_KEEP === undefined) removeFolder(dir);
-  });
   const variables = Object.entries({ ...launch.environment, THREADMUX_HOME: ours });
   const line = quoteShellWords(['env', ...variables.map(([key, value]) => `${key}=${value}`), ...launch.argv]);
   writeFileSync(join(dir, 'start.sh'), `exec ${line}\n`);
@@ -127,8 +135,22 @@ export async function startAgentPane(
   };
   const facts = () => factsOf(tmux);
   const readNow = () => driver.screen.read(`${tmux('capture-pane', '-e', '-p', '-t', 'demo')}\n`, facts());
+  const waitFor = (test: (screen: AgentScreen) => boolean) =>
+    vi.waitFor(() => {
+      const now = readNow();
+      if (!test(now)) throw new Error(`it shows ${JSON.stringify(now)}\n${tmux('capture-pane', '-p', '-t', 'demo')}`);
+      return now;
+    }, PATIENCE);
   return {
     ...{ dir, home, project, model, tmux, letters, facts },
+    async stop() {
+      const panes = tmux('list-panes', '-a', '-F', '#{pane_pid}').split('\n');
+      const all = processesIn(panes);
+      tmux('kill-server');
+      await goneOrKilled(all);
+      await model.stop();
+      if (process.env.AGENT_LAB_KEEP === undefined) removeFolder(dir);
+    },
     read: readNow,
     events: () => letters().map(({ event }) => event),
     screen: () => tmux('capture-pane', '-p', '-t', 'demo'),
@@ -162,12 +184,16 @@ export async function startAgentPane(
       writeSync(bell, '\n');
       closeSync(bell);
     },
-    waitFor: (test) =>
-      vi.waitFor(() => {
-        const now = readNow();
-        if (!test(now)) throw new Error(`it shows ${JSON.stringify(now)}\n${tmux('capture-pane', '-p', '-t', 'demo')}`);
-        return now;
-      }, PATIENCE),
+    async ready() {
+      await waitFor((now) => now.kind === 'empty' && !now.busy);
+    },
+    async interrupt() {
+      for (const key of driver.typing.interrupt) {
+        tmux('send-keys', '-t', 'demo', key);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+      }
+    },
+    waitFor,
   };
 }
 

@@ -1,9 +1,9 @@
 // Writes a program that starts an agent of the lab: with its own HOME, whose settings point the agent at the scripted model.
 // The user's settings are in files, so that a driver's flags and variables come on top, as in real life.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { agentProgram, type LabAgentName } from './packages.ts';
+import { agentProgram, type LabAgentName, laterFolder } from './packages.ts';
 
 interface LabPlace {
   readonly dir: string;
@@ -16,11 +16,12 @@ interface LabPlace {
 
 /** Returns the path of the program. */
 export function writeLabCommand(name: LabAgentName, place: LabPlace): string {
-  const { files, environment } = SETTINGS[name](place);
+  const { files, environment, links = {} } = SETTINGS[name](place);
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(place.home, path)), { recursive: true });
     writeFileSync(join(place.home, path), typeof content === 'string' ? content : JSON.stringify(content));
   }
+  for (const [path, target] of Object.entries(links)) symlinkSync(target, join(place.home, path));
   mkdirSync(place.project, { recursive: true });
   const command = join(place.dir, 'bin', name);
   const variables = Object.entries({ HOME: place.home, ...environment });
@@ -39,6 +40,8 @@ interface LabSettings {
   /** Below HOME. */
   readonly files: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string>>;
+  /** Below HOME, and what they point to. */
+  readonly links?: Readonly<Record<string, string>>;
 }
 
 const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>> = {
@@ -91,6 +94,13 @@ const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>>
         permission: { bash: 'ask', edit: 'ask', webfetch: 'ask' },
       },
     },
+    // What its first start would install, which takes many seconds.
+    links: Object.fromEntries(
+      ['package.json', 'package-lock.json', 'node_modules'].map((file) => [
+        `.config/opencode/${file}`,
+        join(laterFolder('opencode'), file),
+      ]),
+    ),
     environment: {
       OPENCODE_DISABLE_AUTOUPDATE: '1',
       OPENCODE_DISABLE_MODELS_FETCH: '1',

@@ -9,12 +9,17 @@ interface AgentPackage {
   readonly program: string;
   /** A script of the package that must run once; newer versions of npm do not run it by themselves. */
   readonly finish?: string;
+  /** A package of the same version that the agent installs into the user's settings at its first start. */
+  readonly later?: string;
 }
 
 const PINNED = {
   codex: { npm: '@openai/codex', version: '0.166.0', program: 'codex' },
   gemini: { npm: '@google/gemini-cli', version: '0.61.0', program: 'gemini' },
-  opencode: { npm: 'opencode-ai', version: '1.18.33', program: 'opencode', finish: 'postinstall.mjs' },
+  opencode: {
+    ...{ npm: 'opencode-ai', version: '1.18.33', program: 'opencode' },
+    ...{ finish: 'postinstall.mjs', later: '@opencode-ai/plugin' },
+  },
   pi: { npm: '@mariozechner/pi-coding-agent', version: '0.73.1', program: 'pi' },
 } satisfies Record<string, AgentPackage>;
 
@@ -36,6 +41,11 @@ export function agentPackage(name: LabAgentName): AgentPackage {
 export function agentFolder(name: LabAgentName): string {
   const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache');
   return join(cache, 'threadmux-lab', `${name}-${agentPackage(name).version}`);
+}
+
+/** Where the packages are that it would install later. */
+export function laterFolder(name: LabAgentName): string {
+  return join(agentFolder(name), 'later');
 }
 
 export function agentProgram(name: LabAgentName): string {

@@ -6,11 +6,17 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { codex } from '../../../agents/codex/driver.ts';
 import type { AgentDriver } from '../../../agents/driver.ts';
+import { gemini } from '../../../agents/gemini/driver.ts';
 import { opencode } from '../../../agents/opencode/driver.ts';
+import { pi } from '../../../agents/pi/driver.ts';
 import { type AgentPane, startAgentPane } from './agent-pane.ts';
 import { agentPackage, type LabAgentName } from './packages.ts';
+import { recordCodex } from './record-codex.ts';
+import { recordGemini } from './record-gemini.ts';
 import { recordOpencode } from './record-opencode.ts';
+import { recordPi } from './record-pi.ts';
 
 const SIZES = process.env.AGENT_LAB_SIZES?.split(',') ?? ['80x24', '120x40', '200x50'];
 /** A list may show where our plugin is. */
@@ -19,7 +25,10 @@ const ANY_ROOT = '/opt/threadmux'.padEnd(ROOT.length, '-');
 const FIXTURES = join(import.meta.dirname, '../../fixtures/screens');
 
 const RECORDERS: Partial<Record<LabAgentName, readonly [AgentDriver, (recorder: Recorder) => Promise<void>]>> = {
+  codex: [codex, recordCodex],
+  gemini: [gemini, recordGemini],
   opencode: [opencode, recordOpencode],
+  pi: [pi, recordPi],
 };
 
 export interface Recorder {

@@ -55,7 +55,7 @@ function failure(status) {
   return {
     error: {
       ...{ message: `scripted failure ${status}`, code: status },
-      type: isLimit ? 'rate_limit_exceeded' : 'server_error',
+      type: isLimit ? 'rate_limit_exceeded' : status < 500 ? 'invalid_request_error' : 'server_error',
       status: isLimit ? 'RESOURCE_EXHAUSTED' : 'INTERNAL',
     },
   };

@@ -1,0 +1,54 @@
+// Gemini CLI: reports through the hooks of our extension. Its dialogs are answered by their keys, because nothing else can.
+
+import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
+import { GEMINI_COMMANDS } from './commands.ts';
+import { geminiExtension } from './extension.ts';
+import { readGeminiHook } from './hook-events.ts';
+import { geminiScreen, geminiTyping } from './typing.ts';
+
+export const gemini: AgentDriver = {
+  name: 'gemini',
+  title: 'Gemini',
+  programs: ['gemini'],
+  variables: ['GEMINI_*', 'GOOGLE_*'],
+  guarantees: {
+    ...{ receipt: 'hook', permission: 'keys', question: 'keys', textBetweenTools: false, draft: 'waits' },
+    // The end after Esc in a dialog is seen on the screen only.
+    ...{ everyEnd: false, resume: true, headless: false },
+  },
+  launch: launchGemini,
+  readEvent: readGeminiHook,
+  screen: geminiScreen,
+  typing: geminiTyping,
+  answer: () => undefined,
+  commands: { builtin: GEMINI_COMMANDS },
+  extension: geminiExtension,
+};
+
+function launchGemini({ command, settings, resume, hasExtension }: LaunchOptions): Launch {
+  const { model, permissionMode = 'default', args = [] } = settings;
+  return {
+    argv: [
+      ...command,
+      ...(model === undefined ? [] : ['--model', model]),
+      ...MODES[permissionMode],
+      ...(resume === undefined ? [] : ['--resume', resume === 'newest' ? 'latest' : resume.session]),
+      ...args,
+    ],
+    environment: {},
+    ...(hasExtension === false ? { weaker: WEAKER } : {}),
+  };
+}
+
+const WEAKER =
+  'The extension of threadmux is not installed in Gemini CLI, so replies are not posted here, and whether a message arrived is read from the screen. Run `threadmux install --agent gemini` to add it.';
+
+/** What comes nearest to the modes of Claude Code. */
+const MODES: Readonly<Record<NonNullable<LaunchOptions['settings']['permissionMode']>, readonly string[]>> = {
+  default: [],
+  acceptEdits: ['--approval-mode', 'auto_edit'],
+  plan: ['--approval-mode', 'plan'],
+  auto: ['--approval-mode', 'auto_edit'],
+  dontAsk: [],
+  bypassPermissions: ['--approval-mode', 'yolo'],
+};

@@ -1,0 +1,35 @@
+// The extension that makes Gemini CLI report to us: a folder in the user's `.gemini`, which `install` writes and removes. Every hook
+// returns at once, because Gemini CLI waits for it before it draws a dialog. Pure.
+
+import { quoteShellWord } from '../../core/shell-word.ts';
+import type { AgentExtension, ExtensionPaths } from '../driver.ts';
+
+export const geminiExtension: AgentExtension = { folder: extensionFolder, files: extensionFiles };
+
+/** Several machines may have installed threadmux on one host; each has its own folder. */
+function extensionFolder({ home }: ExtensionPaths): string {
+  return `.gemini/extensions/${nameFor(home)}`;
+}
+
+/** By their paths in the folder. */
+function extensionFiles({ scripts, home }: ExtensionPaths): Readonly<Record<string, string>> {
+  const command = `THREADMUX_HOME=${quoteShellWord(home)} ${quoteShellWord(`${scripts}/drop`)} gemini`;
+  const hook = { type: 'command', name: 'threadmux', command, timeout: TIMEOUT_MS };
+  const hooks = Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook] }]]));
+  return {
+    'gemini-extension.json': json({ name: nameFor(home), version: '1.0.0' }),
+    'hooks/hooks.json': json({ hooks }),
+  };
+}
+
+const EVENTS = ['SessionStart', 'BeforeAgent', 'BeforeTool', 'Notification', 'AfterAgent', 'SessionEnd'];
+const TIMEOUT_MS = 10_000;
+
+function nameFor(home: string): string {
+  const [, machine] = /\/for\/([\w.-]+)$/.exec(home) ?? [];
+  return machine === undefined ? 'threadmux' : `threadmux-${machine.toLowerCase().replace(/[^a-z0-9-]/g, '-')}`;
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

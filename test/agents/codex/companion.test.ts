@@ -1,0 +1,175 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { askedBy, serverAnswer } from '../../../agents/codex/companion/approvals.ts';
+import { parseNote, parseRequest, type ServerRequest } from '../../../agents/codex/companion/server-messages.ts';
+import {
+  changesOf,
+  completedItem,
+  endedTurn,
+  shellCommand,
+  startedItem,
+} from '../../../agents/codex/companion/thread-events.ts';
+
+const FILE = join(import.meta.dirname, '../../fixtures/hooks/codex-0.166.0/server-messages.jsonl');
+const messages = readFileSync(FILE, 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((line) => JSON.parse(line));
+const base = { session: 'thread', cwd: '/home/user/project', transcript: '' } as const;
+
+const paramsOf = (method: string) => messages.find((one) => one.method === method)?.params;
+
+function requestOf(method: string, change: object = {}): ServerRequest {
+  const request = parseRequest(method, 7, { ...paramsOf(method), ...change });
+  if (request === undefined) throw new Error(`${method} cannot be read`);
+  return request;
+}
+
+const COMMAND = 'item/commandExecution/requestApproval';
+const QUESTION = 'item/tool/requestUserInput';
+const CHANGE = 'item/fileChange/requestApproval';
+
+describe('what a server tells', () => {
+  it('is a prompt when it is taken', () => {
+    const { item, turnId } = paramsOf('item/started');
+    const prompt = 'run curl -s http://127.0.0.1:1/ || echo ran-by-client';
+    expect(startedItem(base, turnId, item)).toMatchObject({ event: 'submitted', turn: turnId, prompt });
+    expect(completedItem(base, turnId, item)).toBeUndefined();
+  });
+
+  it('is a text when it is complete, with an id that no other turn has', () => {
+    const item = { type: 'agentMessage', id: 'msg_1', text: 'Done.' };
+    expect(startedItem(base, 'turn', item)).toBeUndefined();
+    expect(completedItem(base, 'turn', item)).toMatchObject({ event: 'said', id: 'turn/msg_1', text: 'Done.' });
+    expect(completedItem(base, 'turn', { ...item, text: ' \n' })).toBeUndefined();
+  });
+
+  it.each([
+    [{ type: 'commandExecution', source: 'agent', command: "/bin/bash -lc 'ls -l'" }, 'Bash', { command: 'ls -l' }],
+    [{ type: 'fileChange', changes: [{ path: '/x', kind: { type: 'add' }, diff: 'a' }] }, 'Edit', { file_path: '/x' }],
+    [{ type: 'mcpToolCall', server: 'files', tool: 'read' }, 'files.read', {}],
+    [{ type: 'webSearch', query: 'tmux' }, 'WebSearch', { query: 'tmux' }],
+  ])('is a tool: %o', (item, name, input) => {
+    expect(startedItem(base, 'turn', { id: 'x', ...item })).toMatchObject({ event: 'tool', name, input });
+  });
+
+  it('is no tool of the agent if the user ran the command', () => {
+    expect(startedItem(base, 'turn', { id: 'x', type: 'commandExecution', source: 'userShell' })).toBeUndefined();
+  });
+
+  it.each([
+    ['completed', { event: 'idle', interrupted: false }],
+    ['interrupted', { event: 'idle', interrupted: true }],
+    ['failed', { event: 'failed', error: 'too many', details: 'wait' }],
+    ['inProgress', undefined],
+  ] as const)('is the end of a turn that was %s', (status, event) => {
+    const error = status === 'failed' ? { message: 'too many', additionalDetails: 'wait' } : null;
+    const ended = endedTurn(base, { id: 'turn', status, items: [], error });
+    if (event === undefined) expect(ended).toBeUndefined();
+    else expect(ended).toMatchObject(event);
+  });
+
+  it('that is not as expected is ignored', () => {
+    expect(parseNote('turn/completed', { threadId: 1 })).toBeUndefined();
+    expect(parseNote('constructor', {})).toBeUndefined();
+    expect(parseRequest('account/login', 1, {})).toBeUndefined();
+  });
+});
+
+describe('a command that the server asks about', () => {
+  it('is shown as it will run, with everything unusual', () => {
+    const asked = askedBy(base, requestOf(COMMAND, { kind: 'stdin', additionalPermissions: { network: true } }), []);
+    expect(asked).toMatchObject({
+      ...{ event: 'asked', kind: 'permission', tool: 'Bash', cwd: '/home/user/project' },
+      always: ['commands that start with: curl -s http://127.0.0.1:1/'],
+    });
+    expect(asked?.input).toEqual({
+      command: 'curl -s http://127.0.0.1:1/ || echo ran-by-client',
+      description: 'Do you allow this command?',
+      kind: 'stdin',
+      additionalPermissions: { network: true },
+    });
+  });
+
+  it('stays whole if it cannot be taken out of its shell exactly', () => {
+    const command = `/bin/bash -lc 'echo '"'"'hidden'"'"''`;
+    expect(shellCommand(command)).toBe(command);
+  });
+
+  it.each([
+    [{ kind: 'allow', always: false } as const, { decision: 'accept' }, undefined],
+    [
+      { kind: 'allow', always: true } as const,
+      {
+        decision: {
+          acceptWithExecpolicyAmendment: { execpolicy_amendment: ['curl', '-s', 'http://127.0.0.1:1/'] },
+        },
+      },
+      undefined,
+    ],
+    [{ kind: 'deny', reason: '' } as const, { decision: 'decline' }, undefined],
+    [{ kind: 'deny', reason: 'use wget' } as const, { decision: 'decline' }, 'use wget'],
+  ])('is answered: %o', (decision, result, say) => {
+    const answer = serverAnswer(requestOf(COMMAND), decision);
+    expect(answer?.result).toEqual(result);
+    expect(answer?.say).toBe(say);
+  });
+
+  it('is allowed once if "always" is not offered any more', () => {
+    const request = requestOf(COMMAND, { availableDecisions: ['accept', 'cancel'] });
+    expect(askedBy(base, request, [])).not.toHaveProperty('always');
+    expect(serverAnswer(request, { kind: 'allow', always: true })?.result).toEqual({ decision: 'accept' });
+  });
+});
+
+describe('a change of files that the server asks about', () => {
+  const request = parseRequest(CHANGE, 8, { threadId: 't', turnId: 'u', itemId: 'i', reason: null }) as ServerRequest;
+  const add = { path: '/new.txt', kind: { type: 'add' }, diff: 'hello\n' };
+  const update = { path: '/old.txt', kind: { type: 'update', move_path: '/moved.txt' }, diff: '@@ -1 +1 @@\n-a\n+b\n' };
+  const changes = (...all: object[]) => changesOf({ type: 'fileChange', id: 'i', changes: all });
+
+  it('shows a new file', () => {
+    expect(askedBy(base, request, changes(add))).toMatchObject({
+      ...{ tool: 'Write', input: { file_path: '/new.txt', content: 'hello\n' } },
+    });
+  });
+
+  it('shows every change of several', () => {
+    const diff = askedBy(base, request, changes(add, update))?.input.diff;
+    expect(diff).toBe('add /new.txt\nhello\n\nupdate /old.txt and move it to /moved.txt\n@@ -1 +1 @@\n-a\n+b\n');
+  });
+
+  it('is left to the terminal if it cannot be shown whole', () => {
+    expect(askedBy(base, request, [])).toBeUndefined();
+    expect(askedBy(base, request, changes(add, { path: '/x' }))).toBeUndefined();
+  });
+
+  it('can be allowed for the session', () => {
+    expect(serverAnswer(request, { kind: 'allow', always: true })?.result).toEqual({ decision: 'acceptForSession' });
+  });
+});
+
+describe('a question of the server', () => {
+  it('is shown with its options', () => {
+    expect(askedBy(base, requestOf(QUESTION), [])).toMatchObject({
+      kind: 'question',
+      questions: [{ question: 'Which database should we use?', multiSelect: false, options: { length: 3 } }],
+    });
+  });
+
+  it('is answered by the id of each question', () => {
+    const answer = serverAnswer(requestOf(QUESTION), { kind: 'answers', answers: ['my, own words'] });
+    expect(answer?.result).toEqual({ answers: { database: { answers: ['my, own words'] } } });
+  });
+
+  it('for a secret is left to the terminal', () => {
+    const questions = [{ id: 'key', header: 'Key', question: 'Your key?', isSecret: true, options: null }];
+    expect(askedBy(base, requestOf(QUESTION, { questions }), [])).toBeUndefined();
+  });
+
+  it('is never answered by a permission', () => {
+    expect(serverAnswer(requestOf(QUESTION), { kind: 'allow', always: false })).toBeUndefined();
+    expect(serverAnswer(requestOf(COMMAND), { kind: 'answers', answers: ['yes'] })).toBeUndefined();
+  });
+});

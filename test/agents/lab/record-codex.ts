@@ -1,0 +1,172 @@
+// The states of Codex's screen, for record-screens.ts. It runs with a server of its own.
+
+import type { Recorder } from './record-screens.ts';
+
+export async function recordCodex({ pane, shot, sees, press, type, say, paste }: Recorder): Promise<void> {
+  await sees(/Ask Codex/);
+  await shot('empty-fresh', 3_000);
+  const clear = () => press('End', 'C-u', 'C-u', 'C-u', 'C-u');
+
+  await type('a half written thought');
+  await shot('draft-one-line');
+  await press('Home');
+  await shot('draft-cursor-at-start');
+  await clear();
+  await paste('first line\nsecond line\nthird line');
+  await shot('draft-many-lines');
+  await press('C-c');
+  await shot('empty-after-ctrl-c');
+  await paste('x'.repeat(3_000));
+  await shot('draft-pasted-block');
+  await press('C-c');
+  await paste('the quick brown fox jumps over the lazy dog '.repeat(6));
+  await shot('draft-wrapped');
+  await press('C-c');
+  for (let line = 0; line < 20; line++) {
+    pane.type(`line ${line}`);
+    pane.press('C-j');
+  }
+  await shot('draft-tall', 1_500);
+  await press('C-c');
+  await type('   ');
+  await shot('draft-blank');
+  await press('BSpace', 'BSpace', 'BSpace', 'C-j');
+  await shot('draft-line-break');
+  await press('BSpace');
+  await type('Ask Codex to do anything');
+  await shot('draft-like-hint');
+  await press('Home');
+  await shot('draft-like-hint-at-start');
+  await clear();
+  await type('#');
+  await shot('draft-hash');
+  await press('BSpace');
+  await type('/');
+  await shot('menu-slash');
+  await press('BSpace');
+  await type('@proj');
+  await shot('menu-at', 1_500);
+  await press('Escape');
+  await clear();
+  await type('!');
+  await shot('mode-bang');
+  await type('ls -l');
+  await shot('mode-bang-command');
+  await press('C-u', 'BSpace');
+  await type('?');
+  await shot('aside-shortcuts');
+  await press('Escape');
+  await shot('empty-after-shortcuts');
+
+  await say('hello there');
+  await sees(/Echo: hello there/);
+  await shot('empty-after-reply', 1_500);
+  await say('table');
+  await sees(/Done @everyone/);
+  await shot('empty-after-table', 1_500);
+  await say('long 12');
+  await sees(/Paragraph 12/);
+  await shot('empty-after-long', 2_000);
+  await press('PPage');
+  await shot('aside-scrolled');
+  await press('Escape');
+  await shot('empty-after-scrolling');
+  await press('Escape');
+  await shot('aside-esc-once', 100);
+  await press('Escape');
+  await shot('aside-browsing', 800);
+  await press('Escape');
+  await shot('empty-after-browsing', 5_000);
+  await press('C-r');
+  await shot('aside-search');
+  await press('Escape');
+
+  await say('slow 6');
+  await shot('busy-empty-box', 2_000);
+  await type('typed while busy');
+  await shot('busy-with-draft');
+  await clear();
+  await sees(/Slept 6 s/);
+  await say('slow 8');
+  await sees(/esc to interrupt/);
+  await say('queued while busy');
+  await shot('busy-with-queue', 1_000);
+  await sees(/Echo: queued while busy/);
+  await shot('empty-after-queue', 1_500);
+  await say('slow 30');
+  await sees(/esc to interrupt/);
+  await press('Escape');
+  await shot('empty-after-interrupt', 2_000);
+
+  await say('run curl http://127.0.0.1:1/');
+  await sees(/Press enter/);
+  await shot('dialog-permission-shell', 1_000);
+  await press('Down');
+  await shot('dialog-permission-second');
+  await press('Escape');
+  await shot('empty-after-denied', 2_000);
+  await say(`run echo ${'one two three four '.repeat(12)}&& echo 1. Yes, proceed`);
+  await sees(/Press enter/);
+  await shot('dialog-permission-long', 1_000);
+  await press('Escape');
+  await sees(/Ask Codex/);
+  await say('write /nonexistent-lab-folder/x.txt');
+  await sees(/Press enter/);
+  await shot('dialog-permission-write', 1_000);
+  await press('Escape');
+  await sees(/Ask Codex/);
+
+  await press('BTab');
+  await shot('empty-plan-mode', 1_000);
+  await say('ask');
+  await sees(/Which database/);
+  await shot('dialog-question', 1_000);
+  await type('x');
+  await shot('dialog-question-key');
+  await press('Down');
+  await shot('dialog-question-second');
+  await press('Tab');
+  await shot('dialog-question-notes');
+  await type('my own words');
+  await shot('dialog-question-notes-full');
+  await press('Escape', 'Escape');
+  await shot('empty-after-question', 2_000);
+  await say('ask2');
+  await sees(/1\/2/);
+  await shot('dialog-question-two', 1_000);
+  await press('Enter');
+  await shot('dialog-question-two-second', 1_000);
+  await press('Escape');
+  await sees(/Ask Codex/);
+  await press('BTab');
+
+  await say('fail 429');
+  await sees(/429 Too Many/);
+  await shot('empty-after-429', 2_000);
+  await say('fail 500');
+  await shot('empty-after-500', 8_000);
+  for (const list of ['model', 'permissions', 'resume', 'keymap']) {
+    await say(`/${list}`);
+    await shot(`dialog-${list}`, 2_000);
+    await press('Escape');
+    await shot(`empty-after-${list}`, 1_500);
+  }
+  await say('/status');
+  await shot('empty-after-status', 2_000);
+  await say('/nosuchcommand');
+  await shot('draft-unknown-command', 1_500);
+  await clear();
+  await press('F2');
+  await shot('dialog-warnings', 1_000);
+  await press('Escape');
+
+  pane.tmux('copy-mode', '-t', 'demo');
+  await shot('copy-mode');
+  pane.tmux('send-keys', '-t', 'demo', '-X', 'cancel');
+  await press('Left');
+  await shot('agents-list', 2_000);
+  await press('Escape');
+  await shot('empty-after-agents', 2_000);
+  await say('/exit');
+  await shot('shell-after-exit', 3_000);
+}
