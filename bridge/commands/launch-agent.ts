@@ -1,7 +1,9 @@
 // The command line of an agent on a host, and the variables that it gets.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { agentOfCommand, type ConfiguredAgent, configuredAgent } from '../../agents/configured-agent.ts';
-import type { ExtensionPaths, Launch, LaunchOptions } from '../../agents/driver.ts';
+import type { AgentDriver, ExtensionPaths, Launch, LaunchOptions } from '../../agents/driver.ts';
 import type { Config } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Variables } from '../../core/session-environment.ts';
@@ -30,7 +32,7 @@ export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: u
 export interface LaunchTools {
   readonly config: Config;
   readonly hosts: HostList;
-  readonly remote: Pick<RemoteHosts, 'home' | 'settings'>;
+  readonly remote: Pick<RemoteHosts, 'home' | 'settings' | 'put'>;
   readonly program: ProgramPlace;
   /** The PATH that sessions on this machine get, if any. */
   readonly path: string | undefined;
@@ -65,6 +67,7 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
     return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension, local: { node, dist } });
   }
   const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
+  await putDriverFiles(agent.driver, host, tools);
   const scripts = `${home}/bin`;
   const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
   return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension });
@@ -83,6 +86,12 @@ async function isExtended(
 }
 
 const HAS_FILES = `for file; do [ -f "$HOME/$file" ] || exit 0; done; echo yes`;
+
+/** Not with our scripts: a host may not take a command of this length, and most hosts do not need them. */
+async function putDriverFiles({ files = [] }: AgentDriver, host: string, { remote, program }: LaunchTools) {
+  const read = (file: string) => readFileSync(join(program.scripts, file), 'utf8');
+  if (files.length > 0) await remote.put(host, Object.fromEntries(files.map((file) => [`bin/${file}`, read(file)])));
+}
 
 /** On this machine, the variables of a session, and the program that our PATH may be needed for. */
 export function variablesFor(agent: ConfiguredAgent | undefined, own: Variables, launch: Launch | undefined) {
@@ -147,10 +156,13 @@ export function agentMissing(
 }
 
 /** Arguments: the program, our PATH, and "version" if it is asked for its version. */
-const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null | head -n 1'
-"$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null | sed -n '/^yes$/,$p' | grep . && exit
+const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null'
+said=$("$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null)
+case $said in yes* | *'
+yes'*) printf '%s\\n' "$said" | sed -n '/^yes$/,$p'; exit;; esac
 [ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 || exit 0
-echo yes; [ -z "$3" ] || "$1" --version </dev/null 2>/dev/null | head -n 1`;
+echo yes; [ -z "$3" ] || "$1" --version </dev/null 2>/dev/null
+exit 0`;
 
 interface FoundProgram {
   readonly version: string | undefined;
