@@ -62,7 +62,7 @@ export async function pressInDialog(
 }
 
 /** A program reads Escape and a key right after it as that key with Alt. Waits inside tmux. */
-const APART = '; run-shell -d 0.2';
+const APART = '; run-shell -d 0.5';
 
 /** The pane's option holds the last id; `isDone` compares it with this one. */
 function pressOnce(

@@ -35,13 +35,17 @@ export interface OpencodeTranslator {
 interface Turn {
   /** The last complete text, not reported yet. */
   held: { readonly id: string; readonly text: string } | undefined;
+  /** The text that is being written. */
+  open: { readonly id: string; readonly text: string } | undefined;
   error: Fields | undefined;
   /** Messages of the assistant, except summaries. */
   readonly messages: Set<string>;
-  readonly texts: Set<string>;
+  /** What was reported of each text, by the id of its part. */
+  readonly texts: Map<string, string>;
   readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
 }
 
+const LONGEST_TEXT = 2 ** 20;
 /** OpenCode has no conversation before the first prompt. */
 export const NO_CONVERSATION = 'new';
 /** A conversation that never ends must not fill the memory of OpenCode. */
@@ -68,13 +72,19 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     do: 'drop',
     event: { event, ...base(session), ...more },
   });
-  /** More follows in this turn, so the held text is not the last one. */
+  /**
+   * More follows in this turn, so the held text is not the last one. With some providers, OpenCode calls a text complete only after the
+   * tools that follow it: what is written of it by now is reported, too.
+   */
   const flush = (session: string): readonly OpencodeStep[] => {
     const turn = turns.get(session);
-    const held = turn?.held;
-    if (turn === undefined || held === undefined) return [];
+    if (turn === undefined) return [];
+    const before = turn.held;
     turn.held = undefined;
-    return [drop('said', session, { id: held.id, text: held.text })];
+    hold(turn, turn.open);
+    const said = [before, turn.held].flatMap((one) => (one === undefined ? [] : [drop('said', session, one)]));
+    turn.held = undefined;
+    return said;
   };
 
   function partUpdated(part: Fields): readonly OpencodeStep[] {
@@ -94,15 +104,23 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
   }
 
   function textUpdated(turn: Turn, session: string, part: Fields): readonly OpencodeStep[] {
-    const id = textField(part.id);
-    const written = textField(part.text).trim();
-    const isComplete = fieldsOf(part.time).end !== undefined;
-    if (!isComplete || written === '' || part.synthetic === true || part.ignored === true || turn.texts.has(id))
+    if (part.synthetic === true || part.ignored === true) return [];
+    const open = { id: textField(part.id), text: textField(part.text) };
+    if (fieldsOf(part.time).end === undefined) {
+      turn.open = open;
       return [];
-    turn.texts.add(id);
+    }
+    turn.open = undefined;
+    if (newPart(turn, open) === '') return [];
     const before = flush(session);
-    turn.held = { id, text: written };
+    hold(turn, open);
     return before;
+  }
+
+  function textGrows({ sessionID, partID, field, delta }: Fields): void {
+    const turn = turns.get(textField(sessionID));
+    if (turn?.open === undefined || field !== 'text' || turn.open.id !== partID) return;
+    if (turn.open.text.length < LONGEST_TEXT) turn.open = { ...turn.open, text: turn.open.text + textField(delta) };
   }
 
   function permissionAsked(asked: Fields): readonly OpencodeStep[] {
@@ -137,6 +155,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     const turn = turns.get(session);
     turns.delete(session);
     if (turn === undefined || isSubagent(session)) return [];
+    if (turn.held === undefined) hold(turn, turn.open);
     const { held, error } = turn;
     const isInterrupted = error?.name === 'MessageAbortedError';
     if (error !== undefined && !isInterrupted) {
@@ -181,6 +200,9 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
             turns.get(textField(info.sessionID))?.messages.add(textField(info.id));
           return [];
         }
+        case 'message.part.delta':
+          textGrows(properties);
+          return [];
         case 'message.part.updated':
           return partUpdated(fieldsOf(properties.part));
         case 'permission.asked':
@@ -206,6 +228,21 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
 }
 
 const newTurn = (): Turn => ({
-  ...{ held: undefined, error: undefined },
-  ...{ messages: new Set<string>(), texts: new Set<string>(), calls: new Map() },
+  ...{ held: undefined, open: undefined, error: undefined },
+  ...{ messages: new Set<string>(), texts: new Map(), calls: new Map() },
 });
+
+type Text = NonNullable<Turn['held']>;
+
+/** What was not reported of this text. */
+function newPart({ texts }: Turn, { id, text }: Text): string {
+  return text.slice(texts.get(id)?.length ?? 0).trim();
+}
+
+function hold(turn: Turn, written: Text | undefined): void {
+  const text = written === undefined ? '' : newPart(turn, written);
+  if (written === undefined || text === '') return;
+  const before = turn.texts.get(written.id);
+  turn.texts.set(written.id, written.text);
+  turn.held = { id: before === undefined ? written.id : `${written.id}.${before.length}`, text };
+}

@@ -60,9 +60,19 @@ export function questionInOurWords({ question, header, multiple, options }: Fiel
   };
 }
 
+/** OpenCode's names of errors, as the end of the sentence "OpenCode stopped: …". */
+const FAILURES: Readonly<Record<string, string>> = {
+  APIError: 'the model failed',
+  ProviderAuthError: 'the provider refused its login',
+  ContextOverflowError: 'the conversation is too long for the model',
+  MessageOutputLengthError: 'the answer is too long',
+};
+
 export function failureInOurWords(error: Fields): Fields {
   const { message, statusCode } = fieldsOf(error.data);
+  const name = textField(error.name);
+  const words = (Object.hasOwn(FAILURES, name) ? FAILURES[name] : undefined) ?? 'an error';
+  const status = typeof statusCode === 'number' ? ` (status ${statusCode})` : '';
   const details = textField(message);
-  const status = typeof statusCode === 'number' ? ` ${statusCode}` : '';
-  return { error: `${textField(error.name) || 'Error'}${status}`, ...(details === '' ? {} : { details }) };
+  return { error: `${words}${status}`, code: name, ...(details === '' ? {} : { details }) };
 }

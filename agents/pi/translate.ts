@@ -55,7 +55,13 @@ export function openPiTranslator(): PiTranslator {
             .map(fieldsOf)
             .findLast(({ role }) => role === 'assistant');
           if (last?.stopReason === 'error') {
-            const failed = { event: 'failed', ...place, error: textField(last.errorMessage) || 'The model failed.' };
+            const details = textField(last.errorMessage);
+            const failed = {
+              event: 'failed',
+              ...place,
+              error: 'the model failed',
+              ...(details === '' ? {} : { details }),
+            };
             return [...flush(), { do: 'unless it goes on', event: failed }];
           }
           const final = held;

@@ -34,6 +34,7 @@ export function sessionData({ host, session, record, state }: SessionWithState) 
     state: state.state,
     for: state.for ?? null,
     since: state.since === undefined ? null : new Date(state.since).toISOString(),
+    agent: record?.shell === 'no' ? record.agent : null,
     command: session.pane.command,
     directory: session.pane.path,
     attached: session.attached,
@@ -72,12 +73,12 @@ function sessionsOf(host: string, { home, records }: SessionFinder) {
   const watched = bridgePid(home) === undefined ? new Map<string, TimedState>() : loadStates(home);
   return records
     .filter((one) => one.host === host && !one.closed && one.shell !== 'terminal')
-    .map(({ thread, sessionName, sessionId, paneId, command, cwd }) => {
+    .map(({ thread, sessionName, sessionId, paneId, command, cwd, agent, shell }) => {
       const known = watched.get(thread);
       const since = known?.state === 'unreachable' ? new Date(known.since).toISOString() : null;
       return {
         ...{ host, name: sessionName, id: sessionId, pane: paneId, state: 'unreachable', for: null, since },
-        ...{ command, directory: cwd, attached: 0, createdAt: null, thread },
+        ...{ agent: shell === 'no' ? agent : null, command, directory: cwd, attached: 0, createdAt: null, thread },
       };
     });
 }

@@ -29,19 +29,20 @@ export async function listAllSessions(flags: SessionsFlags): Promise<void> {
   for (const { host, message } of unreachable) printNote(`${host} did not respond: ${message}`);
 }
 
-function shownRow({ host, session, state }: SessionWithState) {
+function shownRow({ host, session, record, state }: SessionWithState) {
   const since = state.since === undefined ? [] : [formatDuration(Date.now() - state.since, 1)];
   const { name, id, createdAt, pane } = session;
   const words = [stateWords(state), ...since].join(' · ');
-  return { name, host, state: words, directory: pane.path, age: sessionAge(createdAt), id };
+  const agent = record?.shell === 'no' ? record.agent : null;
+  return { name, host, state: words, agent, directory: pane.path, age: sessionAge(createdAt), id };
 }
 
 function shownTable(rows: readonly ReturnType<typeof shownRow>[], defaultHost: string): string {
-  const cells = rows.map(({ name, host, state, directory, age, id }) => [
+  const cells = rows.map(({ name, host, state, agent, directory, age, id }) => [
     labelOf({ name, host }, { defaultHost }),
-    ...[state, directory, age, id],
+    ...[state, agent ?? '', directory, age, id],
   ]);
-  return table(['SESSION', 'STATE', 'DIRECTORY', 'AGE', 'ID'], cells);
+  return table(['SESSION', 'STATE', 'AGENT', 'DIRECTORY', 'AGE', 'ID'], cells);
 }
 
 /** For completions. Names with special characters are left out, because a shell might interpret them. */

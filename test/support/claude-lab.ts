@@ -198,7 +198,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   return command;
 }
 
-async function startUp(env: Record<string, string>) {
+export async function startUp(env: Record<string, string>) {
   const up = spawn(process.execPath, [PROGRAM, 'up', '--port', '0'], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -216,7 +216,7 @@ async function startUp(env: Record<string, string>) {
   return { process: up, link };
 }
 
-async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+export async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = new Promise((resolve) => child.once('exit', resolve));
   child.kill(signal);
@@ -226,7 +226,7 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): P
 }
 
 /** The processes of panes: their shells and all descendants. */
-function processesIn(panes: readonly string[]): readonly number[] {
+export function processesIn(panes: readonly string[]): readonly number[] {
   const pairs = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
@@ -236,7 +236,7 @@ function processesIn(panes: readonly string[]): readonly number[] {
 }
 
 /** Claude Code writes its files until it has exited; if it does not exit, it is killed. */
-async function goneOrKilled(pids: readonly number[]): Promise<void> {
+export async function goneOrKilled(pids: readonly number[]): Promise<void> {
   const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
   await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});
   for (const pid of left()) spawnSync('kill', ['-9', String(pid)]);

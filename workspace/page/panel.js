@@ -53,6 +53,7 @@ export function makePanel({ command, onNew, onChoices }) {
     const { words } = runs ? stateParts(row.state) : { words: WHY[row.because] ?? '' };
     const detail = [
       row.host,
+      row.agent,
       row.branch && `${row.branch}${row.isWorktree ? ' (worktree)' : ''}`,
       row.model,
       row.context !== undefined && `${row.context}% context`,

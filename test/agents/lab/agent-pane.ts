@@ -190,7 +190,7 @@ export async function openAgentPane(
     async interrupt() {
       for (const key of driver.typing.interrupt) {
         tmux('send-keys', '-t', 'demo', key);
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await new Promise((resolve) => setTimeout(resolve, 500));
       }
     },
     waitFor,

@@ -47,7 +47,7 @@ export async function recordGemini({ pane, shot, sees, press, type, say, paste }
   await shot('menu-slash');
   await press('BSpace');
   await type('@proj');
-  await shot('menu-at', 1_500);
+  await shot('draft-at', 1_500);
   await press('Escape');
   await clear();
   await type('!');

@@ -77,6 +77,45 @@ describe("OpenCode's events", () => {
     ]);
   });
 
+  it('report a text before a tool also if OpenCode completes it later, and once', () => {
+    const one = open();
+    one.prompt('a');
+    one.taken();
+    one.event('message.updated', { info: { ...recorded('event.message.updated.assistant').info, id: MESSAGE } });
+    const part = { id: 'prt_1', type: 'text', text: '', messageID: MESSAGE, sessionID: SESSION };
+    const grows = (delta: string) =>
+      one.event('message.part.delta', {
+        sessionID: SESSION,
+        messageID: MESSAGE,
+        partID: 'prt_1',
+        field: 'text',
+        delta,
+      });
+    one.event('message.part.updated', { part });
+    for (const delta of ['First I ', 'look.']) grows(delta);
+    one.replay('permission.asked', 'permission.asked');
+    expect(one.taken()).toMatchObject([{ event: 'said', text: 'First I look.' }, { event: 'asked' }]);
+    one.event('message.part.updated', { part: { ...part, text: 'First I look.', time: { end: 1 } } });
+    one.tool('bash', { command: 'ls' });
+    expect(one.taken()).toMatchObject([{ event: 'tool' }]);
+    // What it still adds to the same text is not lost.
+    one.event('message.part.updated', { part: { ...part, text: 'First I look. Then more.', time: { end: 2 } } });
+    one.idle();
+    expect(one.taken()).toMatchObject([{ event: 'idle', text: 'Then more.' }]);
+  });
+
+  it('bring what was written before an interruption', () => {
+    const one = open();
+    one.prompt('a');
+    one.event('message.updated', { info: { ...recorded('event.message.updated.assistant').info, id: MESSAGE } });
+    one.event('message.part.updated', {
+      part: { id: 'prt_1', type: 'text', text: 'I beg', messageID: MESSAGE, sessionID: SESSION },
+    });
+    one.replay('session.error', 'session.error');
+    one.idle();
+    expect(one.taken().at(-1)).toMatchObject({ event: 'idle', interrupted: true, text: 'I beg' });
+  });
+
   it('tell an interruption from a failure', () => {
     const one = open();
     one.prompt('a');

@@ -47,7 +47,7 @@ describe("pi's events", () => {
     read(recorded('input'));
     expect(read(ended('aborted'))).toMatchObject([{ event: 'idle', interrupted: true }]);
     expect(read(ended('error', { errorMessage: '529 Overloaded' }))).toMatchObject([
-      { do: 'unless it goes on', event: 'failed', error: '529 Overloaded' },
+      { do: 'unless it goes on', event: 'failed', details: '529 Overloaded' },
     ]);
     expect(read(recorded('agent_start'))).toEqual([{ do: 'goes on' }]);
   });

@@ -1,0 +1,287 @@
+// The same table of cases for every agent: the real program, driven from its thread. A case that an agent cannot do has its reason in
+// `CANNOT`, and the test checks that it is refused politely.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { guaranteeNotes } from '../../../agents/guarantees.ts';
+import { driverOf } from '../../../agents/list.ts';
+import { type LabAgentName, labAgents } from './packages.ts';
+import { LAB_PATIENCE, type LabThread, startThreadmuxLab, type ThreadmuxLab } from './threadmux-lab.ts';
+
+const CASES = [
+  ...['start', 'chat', 'many lines', 'text between tools', 'message while it works', 'permission allowed'],
+  ...['permission denied', 'question', 'own words', 'answer in the terminal', 'draft', 'interruption', 'failure'],
+  ...['text with !', 'text with /', 'exit'],
+] as const;
+type Case = (typeof CASES)[number];
+
+/** The keys of the person at the terminal, where agents differ. */
+const KEYS: Readonly<Record<LabAgentName, { allow: string[]; clear: string; exit: string[] }>> = {
+  codex: { allow: ['y'], clear: 'C-c', exit: ['C-c', 'C-c'] },
+  gemini: { allow: ['1'], clear: 'C-c', exit: ['C-c', 'C-c'] },
+  opencode: { allow: ['Enter'], clear: 'C-u', exit: ['C-c'] },
+  pi: { allow: [], clear: 'C-u', exit: ['C-d'] },
+};
+
+const NEVER_ASKS = 'pi never asks for a permission and has no question tool';
+const CANNOT: Readonly<Partial<Record<LabAgentName, Partial<Record<Case, string>>>>> = {
+  pi: {
+    'permission allowed': NEVER_ASKS,
+    'permission denied': NEVER_ASKS,
+    question: NEVER_ASKS,
+    'own words': NEVER_ASKS,
+    'answer in the terminal': NEVER_ASKS,
+    'text with /': 'pi takes every text that begins with "/" for a command',
+  },
+};
+
+interface Agent {
+  readonly name: LabAgentName;
+  readonly thread: LabThread;
+}
+
+let lab: ThreadmuxLab;
+beforeAll(async () => {
+  lab = await startThreadmuxLab(labAgents());
+});
+afterAll(() => lab?.stop());
+
+const wrote = ({ thread }: Agent, file: string) => existsSync(join(thread.project, file));
+const appears = (agent: Agent, file: string) =>
+  vi.waitFor(() => expect(wrote(agent, file), agent.thread.screen()).toBe(true), LAB_PATIENCE);
+const reads = (prompt: string) =>
+  lab.model.requests.some(({ body }) => body.includes(JSON.stringify(prompt).slice(1, -1)));
+/** The last line of a card that is closed. */
+const verdict = ({ thread }: Agent, card: Parameters<LabThread['now']>[0]) =>
+  vi.waitFor(async () => {
+    const { components, content } = await thread.now(card);
+    expect(components, content).toEqual([]);
+    return content.split('\n').at(-1) ?? '';
+  }, LAB_PATIENCE);
+
+const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
+  async start({ name, thread }) {
+    const driver = driverOf(name);
+    const welcome = (await lab.person.messages(lab.channelId)).find(({ id }) => id === thread.thread);
+    expect(welcome?.content).toContain(` · ${driver.title}`);
+    for (const note of guaranteeNotes(driver)) expect(welcome?.content).toContain(note);
+    expect(thread.record()).toMatchObject({ agent: name, shell: 'no' });
+  },
+
+  async chat({ thread }) {
+    const message = await thread.say('hello from the thread');
+    await thread.marked(message, '✅');
+    await thread.posted(message, 'Echo: hello from the thread');
+    await thread.ready();
+    const replies = (await thread.since(message)).filter(({ content }) => content.includes('Echo: hello'));
+    expect(replies).toHaveLength(1);
+  },
+
+  async 'many lines'(agent) {
+    const text = [
+      'first $(touch hacked) `touch hacked` ; touch hacked',
+      '"double" \'single\' \\ {braces} #hash %s ~ä😀',
+      '\tindented; EOF',
+      '!touch hacked',
+      'last line',
+    ].join('\n');
+    const message = await agent.thread.say(text);
+    await agent.thread.marked(message, '✅');
+    await agent.thread.posted(message, 'last line');
+    for (const line of text.split('\n')) expect(reads(line.trim()), line).toBe(true);
+    expect(wrote(agent, 'hacked')).toBe(false);
+  },
+
+  async 'text between tools'({ name, thread }) {
+    const prompt = name === 'codex' ? 'steps 1' : 'steps 2';
+    const message = await thread.say(prompt);
+    const asks = driverOf(name).guarantees.permission !== 'none' && name !== 'codex' && name !== 'gemini';
+    for (const step of asks ? [1, 2] : []) {
+      const card = await thread.card(message, 'Allow');
+      await thread.posted(message, `Step ${step}: looking around.`);
+      await thread.tap(card, 'Allow');
+      await vi.waitFor(async () => expect((await thread.now(card)).components).toEqual([]), LAB_PATIENCE);
+    }
+    const last = await thread.posted(message, 'Done. The tool said');
+    const said = (await thread.since(message)).map(({ content }) => content);
+    expect(said.findIndex((one) => one.includes('Step 1:'))).toBeLessThan(
+      said.findIndex((one) => one.includes('Done. The tool said')),
+    );
+    expect(last.flags & (1 << 12)).toBe(0); // the reply notifies
+    await thread.ready();
+  },
+
+  async 'message while it works'({ thread }) {
+    const slow = await thread.say('slow 8');
+    await thread.shows((now) => now.kind === 'empty' && now.busy);
+    const message = await thread.say('entered meanwhile');
+    await thread.posted(slow, 'Slept 8 s');
+    await thread.posted(message, 'Echo: entered meanwhile');
+    await thread.marked(message, '✅');
+    await thread.ready();
+  },
+
+  async 'permission allowed'(agent) {
+    const { thread } = agent;
+    const message = await thread.say('run touch allowed.txt');
+    const card = await thread.card(message, 'Allow');
+    expect(card.content).toContain('touch allowed.txt');
+    expect(wrote(agent, 'allowed.txt')).toBe(false);
+    await thread.tap(card, 'Allow');
+    await appears(agent, 'allowed.txt');
+    await verdict(agent, card);
+    await thread.posted(message, 'Done. The tool said');
+    await thread.ready();
+  },
+
+  async 'permission denied'(agent) {
+    const { thread } = agent;
+    const message = await thread.say('run touch denied.txt');
+    const card = await thread.card(message, 'Deny');
+    await thread.tap(card, 'Deny');
+    await verdict(agent, card);
+    await thread.ready();
+    expect(wrote(agent, 'denied.txt')).toBe(false);
+  },
+
+  async question(agent) {
+    const { thread } = agent;
+    const message = await thread.say('ask');
+    const card = await thread.card(message, 'Postgres');
+    expect(card.content).toContain('Which database should we use?');
+    await thread.tap(card, 'Postgres');
+    await verdict(agent, card);
+    await thread.posted(message, /Done\. The tool said:.*Postgres/s);
+    await thread.ready();
+  },
+
+  async 'own words'(agent) {
+    const { thread } = agent;
+    const message = await thread.say('ask');
+    const card = await thread.card(message, 'Postgres');
+    const words = await thread.say('the one that we have already');
+    if (driverOf(agent.name).guarantees.question === 'keys') {
+      await thread.marked(words, '📨');
+      await thread.tap(card, 'Postgres');
+      await thread.posted(message, 'Done. The tool said');
+      await thread.marked(words, '✅');
+      await thread.posted(words, 'Echo: the one that we have already');
+    } else {
+      await verdict(agent, card);
+      await thread.posted(message, /Done\. The tool said:.*the one that we have already/s);
+    }
+    await thread.ready();
+  },
+
+  async 'answer in the terminal'(agent) {
+    const { thread, name } = agent;
+    const message = await thread.say('run touch terminal.txt');
+    const card = await thread.card(message, 'Allow');
+    await thread.shows((now) => now.kind === 'dialog');
+    for (const key of KEYS[name].allow) thread.press(key);
+    await appears(agent, 'terminal.txt');
+    expect(await verdict(agent, card)).toContain('in the terminal');
+    await thread.ready();
+  },
+
+  async draft({ name, thread }) {
+    thread.type('half written');
+    await thread.shows((now) => now.kind === 'draft');
+    const message = await thread.say('not into the draft');
+    if (driverOf(name).guarantees.draft === 'waits') {
+      await thread.marked(message, '📨');
+      expect(thread.screen()).toContain('half written');
+      thread.press(KEYS[name].clear);
+    }
+    await thread.marked(message, '✅');
+    await thread.posted(message, 'Echo: not into the draft');
+    if (driverOf(name).guarantees.draft === 'kept') expect(await thread.read()).toMatchObject({ text: 'half written' });
+    thread.press(KEYS[name].clear);
+    await thread.ready();
+    expect(reads('half writtennot')).toBe(false);
+  },
+
+  async interruption({ thread }) {
+    const message = await thread.say('slow 90');
+    await thread.marked(message, '✅');
+    await thread.shows((now) => now.kind === 'empty' && now.busy);
+    await thread.say('!stop');
+    await thread.ready();
+    await vi.waitFor(() => expect(thread.record().state).toBe('idle'), LAB_PATIENCE);
+    expect((await thread.since(message)).some(({ content }) => content.includes('Slept'))).toBe(false);
+  },
+
+  async failure({ thread }) {
+    const message = await thread.say('fail 401');
+    await thread.posted(message, /⚠️ .* stopped: /);
+    await thread.ready();
+    for (const status of [429, 500]) {
+      const failing = await thread.say(`fail ${status}`);
+      await thread.marked(failing, '✅');
+      // Agents try again for a long time; interrupted, they are ready again.
+      await thread.say('!stop');
+      await thread.ready();
+    }
+  },
+
+  async 'text with !'(agent) {
+    const { thread } = agent;
+    const message = await thread.say('!touch hacked');
+    await thread.posted(message, /!touch|touch/);
+    expect(driverOf(agent.name).typing.refuse('!touch hacked') ?? 'typed as text').toBeTruthy();
+    expect(wrote(agent, 'hacked')).toBe(false);
+    expect(reads('!touch hacked"')).toBe(false);
+  },
+
+  async 'text with /'({ thread }) {
+    const message = await thread.say('/xyzzy is only a word');
+    await thread.marked(message, '✅');
+    await thread.posted(message, '/xyzzy is only a word');
+    await thread.ready();
+  },
+
+  async exit(agent) {
+    const { thread, name } = agent;
+    for (const key of KEYS[name].exit) thread.press(key);
+    await vi.waitFor(async () => {
+      const { archived, closed } = thread.record();
+      expect(closed || archived !== 'no', `${thread.screen()}`).toBe(true);
+    }, LAB_PATIENCE);
+  },
+};
+
+/** What happens instead of a case that an agent cannot do. */
+const REFUSES: Readonly<Partial<Record<LabAgentName, Partial<Record<Case, (agent: Agent) => Promise<void>>>>>> = {
+  pi: {
+    async 'permission allowed'(agent) {
+      const message = await agent.thread.say('run touch unasked.txt');
+      await agent.thread.posted(message, 'Done. The tool said');
+      expect(wrote(agent, 'unasked.txt')).toBe(true);
+      expect((await agent.thread.since(message)).every(({ components }) => components.length === 0)).toBe(true);
+    },
+    async question({ thread }) {
+      const message = await thread.say('ask');
+      await thread.posted(message, 'No such tool was offered');
+    },
+    async 'text with /'({ thread }) {
+      const message = await thread.say('/quit');
+      await thread.marked(message, '⚠️');
+      await thread.posted(message, 'Put a word before it');
+      await thread.ready();
+    },
+  },
+};
+
+describe.each(labAgents())('%s', (name) => {
+  let agent: Agent;
+  beforeAll(async () => {
+    agent = { name, thread: await lab.start(name) };
+  });
+
+  it.each(CASES)('%s', async (one) => {
+    const reason = CANNOT[name]?.[one];
+    if (reason === undefined) await DOES[one](agent);
+    else await REFUSES[name]?.[one]?.(agent);
+  });
+});

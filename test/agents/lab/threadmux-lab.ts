@@ -1,0 +1,188 @@
+// The whole of threadmux around the real agents: workspace, bridge and courier as the real process, and every agent of the lab
+// configured with a command that the scripted model answers. It has its own HOME and tmux server.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, vi } from 'vitest';
+import { driverOf } from '../../../agents/list.ts';
+import type { AgentScreen } from '../../../agents/screen.ts';
+import { type Home, openHome } from '../../../home/home.ts';
+import { localHost } from '../../../hosts/host.ts';
+import { screenOf } from '../../../threads/read-pane.ts';
+import { loadThreadRecords, type ThreadRecord } from '../../../threads/registry.ts';
+import { lookAtPane } from '../../../tmux/look.ts';
+import { tmuxOn } from '../../../tmux/tmux.ts';
+import { ended, goneOrKilled, processesIn, startUp } from '../../support/claude-lab.ts';
+import { buttonOf } from '../../support/prompt-pane.ts';
+import { enter, type Person, type WireMessage } from '../../support/workspace.ts';
+import { writeLabCommand } from './lab-command.ts';
+import { type ScriptedModel, startScriptedModel } from './model/scripted-model.mjs';
+import type { LabAgentName } from './packages.ts';
+
+/** An agent may need a minute to start on a busy machine. */
+export const LAB_PATIENCE = { timeout: 150_000, interval: 300 };
+
+export interface ThreadmuxLab {
+  readonly dir: string;
+  readonly person: Person;
+  readonly model: ScriptedModel;
+  readonly channelId: string;
+  log(): string;
+  /** Starts it with `!new`, and waits until it is ready for a message. */
+  start(agent: LabAgentName): Promise<LabThread>;
+  stop(): Promise<void>;
+}
+
+/** One agent, its thread, and the user there and at its terminal. */
+export interface LabThread {
+  readonly project: string;
+  readonly thread: string;
+  record(): ThreadRecord;
+  say(text: string): Promise<WireMessage>;
+  /** Waits until exactly this mark is on the message. */
+  marked(message: WireMessage, mark: string): Promise<void>;
+  /** Everything that the bot has posted after this message, oldest first, without lines of progress. */
+  since(message: WireMessage): Promise<readonly WireMessage[]>;
+  /** Waits for a message of the bot after this one. */
+  posted(after: WireMessage, what: string | RegExp): Promise<WireMessage>;
+  /** Waits for a message of the bot with such a button. */
+  card(after: WireMessage, label: string): Promise<WireMessage>;
+  now(message: WireMessage): Promise<WireMessage>;
+  tap(message: WireMessage, label: string): Promise<unknown>;
+  screen(): string;
+  read(): Promise<AgentScreen>;
+  /** Waits until it is ready for a message. */
+  ready(): Promise<void>;
+  shows(test: (screen: AgentScreen) => boolean): Promise<void>;
+  type(text: string): void;
+  press(...keys: string[]): void;
+}
+
+export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promise<ThreadmuxLab> {
+  const dir = mkdtempSync(join(tmpdir(), 'tm-agents-'));
+  const homeFolder = join(dir, 'home');
+  const socket = join(dir, 'tmux.sock');
+  const home = openHome(join(homeFolder, '.threadmux'));
+  const model = await startScriptedModel();
+  const projectOf = (agent: LabAgentName) => join(dir, agent);
+  const commands = agents.map((agent) => {
+    const place = { dir, home: homeFolder, project: projectOf(agent), port: model.port };
+    return [agent, { command: [writeLabCommand(agent, place)] }] as const;
+  });
+  const config = { host: 'lab', roots: [dir], agents: Object.fromEntries(commands) };
+  writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
+  const env = {
+    ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
+    ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
+  };
+  const up = await startUp(env);
+  const person = await enter(up.link);
+  const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
+  const tmux = (...args: string[]) => {
+    const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' });
+    return done.stdout.replace(/\n$/, '');
+  };
+  return {
+    ...{ dir, person, model, channelId: local.channel },
+    log: () =>
+      readdirSync(home.folder('log'))
+        .map((file) => readFileSync(home.path('log', file), 'utf8'))
+        .join(''),
+    async start(agent) {
+      const project = projectOf(agent);
+      mkdirSync(project, { recursive: true });
+      await person.say(local.channel, `!new ${agent} ${project} --agent ${agent}`);
+      const record = () => recordOf(home, agent);
+      await vi.waitFor(record, LAB_PATIENCE);
+      const thread = openThread({ project, record, person, tmux });
+      await thread.ready();
+      return thread;
+    },
+    async stop() {
+      const panes = processesIn(tmux('list-panes', '-a', '-F', '#{pane_pid}').split('\n'));
+      tmux('kill-server');
+      await goneOrKilled(panes);
+      await ended(up.process);
+      await model.stop();
+      if (process.env.AGENT_LAB_KEEP === undefined)
+        rmSync(dir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+    },
+  };
+}
+
+function recordOf(home: Home, session: string): ThreadRecord {
+  const found = loadThreadRecords(home).find((one) => one.sessionName === session);
+  if (found === undefined) throw new Error(`${session} has no thread yet`);
+  return found;
+}
+
+interface ThreadParts {
+  readonly project: string;
+  readonly record: () => ThreadRecord;
+  readonly person: Person;
+  readonly tmux: (...args: string[]) => string;
+}
+
+/** Only small lines. */
+const PROGRESS = /^-# [^\n]*(?:\n-# [^\n]*)*$/;
+
+function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
+  const { thread, paneId } = record();
+  const all = async () => (await person.messages(thread, 'limit=100')).toReversed();
+  const since = async ({ id, author }: WireMessage) =>
+    (await all()).filter(
+      (one) => BigInt(one.id) > BigInt(id) && one.author.id !== author.id && !PROGRESS.test(one.content),
+    );
+  const read = async () => {
+    const one = record();
+    const pane = await lookAtPane(tmuxOn(localHost({ name: 'lab', env: process.env }), one.socket), one);
+    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one, driverOf(one.agent));
+  };
+  const screen = () => tmux('capture-pane', '-p', '-t', paneId);
+  const shows = async (test: (now: AgentScreen) => boolean) =>
+    vi.waitFor(async () => {
+      const now = await read();
+      expect(test(now), `${record().sessionName} shows ${JSON.stringify(now)}\n${screen()}`).toBe(true);
+    }, LAB_PATIENCE);
+  /** The first message of the bot after this one that fits. */
+  const find = (after: WireMessage, fits: (one: WireMessage) => boolean, what: string) =>
+    vi.waitFor(async () => {
+      const posted = await since(after);
+      const found = posted.find(fits);
+      if (found !== undefined) return found;
+      throw new Error(
+        `no ${what} after ${after.content}: ${JSON.stringify(posted.map((one) => one.content))}\n${screen()}`,
+      );
+    }, LAB_PATIENCE);
+  return {
+    ...{ project, thread, record, since, read, screen, shows },
+    say: (text) => person.say(thread, text),
+    marked: async (message, mark) =>
+      vi.waitFor(async () => {
+        const now = (await all()).find(({ id }) => id === message.id);
+        const marks = now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
+        expect(marks, `the marks of ${JSON.stringify(message.content)}\n${screen()}`).toEqual([mark]);
+      }, LAB_PATIENCE),
+    posted: (after, what) =>
+      find(after, ({ content }) => (typeof what === 'string' ? content.includes(what) : what.test(content)), `${what}`),
+    card: (after, label) => find(after, (one) => hasButton(one, label), `card with ${label}`),
+    now: async (message) => (await all()).find(({ id }) => id === message.id) ?? message,
+    tap: (message, label) => person.tap(thread, message.id, buttonOf(message, label)),
+    async ready() {
+      await shows((now) => now.kind === 'empty' && !now.busy);
+    },
+    type: (text) => void tmux('send-keys', '-t', paneId, '-l', '--', text),
+    press: (...keys) => void tmux('send-keys', '-t', paneId, ...keys),
+  };
+}
+
+function hasButton(message: WireMessage, label: string): boolean {
+  try {
+    buttonOf(message, label);
+    return true;
+  } catch {
+    return false;
+  }
+}
