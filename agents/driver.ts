@@ -37,6 +37,8 @@ export interface AgentDriver {
   readonly extension?: AgentExtension;
   /** How the permission mode of a running agent is changed. Without it, a mode counts at the next start. */
   readonly modes?: ModeKeys;
+  /** The text that changes the model while it runs; without it, a model counts at the next start. */
+  modelCommand?(model: string): string;
   /** When a usage limit that stopped a turn is reset; undefined if the turn failed for another reason, or no time is known. */
   resetOf?(failed: EventOf<'failed'>, at: number): number | undefined;
   /** The option that waits for the reset, in the dialog about a usage limit. */
@@ -91,7 +93,7 @@ export interface LaunchOptions {
   readonly home: string;
   readonly directory: string;
   /** Whether its extension is installed; undefined if it has none, or nobody has looked. */
-  readonly hasExtension?: boolean;
+  readonly hasExtension?: boolean | undefined;
   /** What its program prints for `--version`, if that is known. */
   readonly version?: string | undefined;
   /** Only on the machine of the bridge: the path of Node.js and of the compiled program. */

@@ -13,7 +13,8 @@ import type { AskReason, SlashDecision } from './slash-decision.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
 export interface HeldMessages {
-  hold(message: AcceptedMessage, thread: ThreadRef, ask: SlashDecision & { kind: 'ask' }): Promise<void>;
+  /** `agent`: its name, for people. */
+  hold(message: AcceptedMessage, thread: ThreadRef, ask: SlashDecision & { kind: 'ask' }, agent: string): Promise<void>;
   /** `tap`: the id of the interaction. False if the buttons are dead: used, older than ten minutes, or of an earlier process. */
   tapped(on: { readonly id: string; readonly choice: string; readonly thread: string; readonly tap: string }): boolean;
   close(): void;
@@ -63,9 +64,9 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
   }
 
   return {
-    async hold(message, thread, { name, why }) {
+    async hold(message, thread, { name, why }, agent) {
       const id = randomBytes(12).toString('base64url');
-      const { words, choices } = QUESTIONS[why](untrustedCode(`/${name}`));
+      const { words, choices } = QUESTIONS[why](untrustedCode(`/${name}`), agent);
       const timer = setTimeout(() => {
         const late = `⚠️ ${untrustedCode(`/${name}`)} was not sent, because nobody answered. Send it again if you still want it.`;
         void close(id, late).then((one) => one && notSent(one));
@@ -118,16 +119,18 @@ const confirmed = (what: string) => (command: string) => ({
   choices: ['command', 'no'] as const,
 });
 
-const QUESTIONS: Readonly<Record<AskReason, (command: string) => { words: string; choices: readonly HeldChoice[] }>> = {
-  unknown: (command) => ({
-    words: `❔ Claude has no command ${command} here, as far as threadmux knows. Send it as text?`,
+type Question = (command: string, agent: string) => { words: string; choices: readonly HeldChoice[] };
+
+const QUESTIONS: Readonly<Record<AskReason, Question>> = {
+  unknown: (command, agent) => ({
+    words: `❔ ${agent} has no command ${command} here, as far as threadmux knows. Send it as text?`,
     choices: ['text', 'command', 'no'],
   }),
   restricted: (command) => ({
     words: `❔ ${command} is not in "slashCommands" of the configuration, so it is not run. Send it as text?`,
     choices: ['text', 'no'],
   }),
-  account: confirmed('changes the account that Claude Code uses'),
+  account: confirmed('changes the account that the agent uses'),
   installation: confirmed('changes what is installed on the host'),
   session: confirmed('ends this session, or moves it out of its pane'),
   sharing: confirmed('sends the conversation to somebody else'),

@@ -57,12 +57,12 @@ export function createSlashMessages(options: SlashOptions): SlashMessages {
     async howToSend(message, thread) {
       // In a shell, "/bin/ls" is a program.
       const record = registry.get(thread.id);
-      const { commands } = driverOf(record?.agent ?? '');
+      const { commands, title } = driverOf(record?.agent ?? '');
       if (record !== undefined && record.shell !== 'no' && record.claudeSession === '')
         return isPlainCommand(message.text, commands, config.slashCommands) ? 'command' : 'text';
       const decision = await decideSlash(message.text, commands, () => own(thread.id), config.slashCommands);
       if (decision.kind !== 'ask') return decision.kind;
-      await held.hold(message, thread, decision);
+      await held.hold(message, thread, decision, title);
       return 'held';
     },
   };

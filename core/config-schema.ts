@@ -109,7 +109,7 @@ export const configSchema = z.strictObject({
   progress: z
     .enum(PROGRESS_LEVELS, 'must be "quiet", "normal" or "verbose"')
     .default('normal')
-    .describe('how much you see while Claude works'),
+    .describe('how much you see while an agent works'),
   tellAgent: z
     .boolean('must be true or false')
     .default(true)
@@ -121,7 +121,7 @@ export const configSchema = z.strictObject({
       'must be a list of commands, such as ["/compact"]',
     )
     .optional()
-    .describe('the only slash commands that are passed to Claude Code; by default all that are known'),
+    .describe('the only slash commands that are passed to an agent; by default all that are known'),
   strip: z.array(pattern).default([]).describe('regular expressions; matching text is removed from replies'),
   roots: z
     .array(place, 'must be a list of folders, such as ["~/code"]')

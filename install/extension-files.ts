@@ -3,6 +3,8 @@
 import { join } from 'node:path';
 import type { ExtensionPaths } from '../agents/driver.ts';
 import { allDrivers } from '../agents/list.ts';
+import { ThreadmuxError } from '../core/errors.ts';
+import { loadInstalled } from '../home/installed.ts';
 import type { ChangePart } from './file-change.ts';
 
 interface ExtensionFile {
@@ -15,15 +17,27 @@ export function extensionFiles(
   userHome: string,
   paths: ExtensionPaths,
   asked: readonly string[],
-  installed: readonly { readonly path: string }[],
+  records: string,
 ): readonly ExtensionFile[] {
+  const installed = installedExtensions(records);
   return allDrivers().flatMap(({ name, extension }) => {
     if (extension === undefined) return [];
     const folder = join(userHome, extension.folder(paths));
     const files = Object.entries(extension.files(paths)).map(([path, text]) => [join(folder, path), text] as const);
-    const isThere = files.some(([path]) => installed.some((one) => one.path === path));
-    return isThere || asked.includes(name) ? files.map(([path, text]) => ({ path, part: extensionPart(text) })) : [];
+    if (!asked.includes(name) && !files.some(([path]) => installed.includes(path))) return [];
+    if (!userHome.startsWith('/'))
+      throw new ThreadmuxError('home_unsafe', 'HOME is not set', {
+        hint: 'Run this as yourself, with HOME set to your home folder.',
+      });
+    return files.map(([path, text]) => ({ path, part: extensionPart(text) }));
   });
+}
+
+/** The last file first: removed in this order, the folders that were made for them become empty. */
+export function installedExtensions(records: string): readonly string[] {
+  return loadInstalled(records)
+    .flatMap(({ kind, path }) => (kind === 'extension' ? path : []))
+    .toReversed();
 }
 
 export function extensionPart(text: string): ChangePart {

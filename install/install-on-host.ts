@@ -16,7 +16,7 @@ import {
 } from '../hosts/host-user-files.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { hookPlaceOf, unloadHooks } from '../tmux/tmux-hooks.ts';
-import { extensionFiles, extensionPart } from './extension-files.ts';
+import { extensionFiles, extensionPart, installedExtensions } from './extension-files.ts';
 import {
   applyChange,
   checkNoBridge,
@@ -108,9 +108,7 @@ async function planFor(options: HostInstallOptions, home?: string): Promise<Plan
   const part = partsOf(there, old);
   const records = recordsFor(options.root, host);
   const userHome = dirname(confs[0] ?? '');
-  const added = extensionFiles(
-    ...([userHome, { scripts: `${there}/bin`, home: there }, options.agents ?? [], loadInstalled(records)] as const),
-  );
+  const added = extensionFiles(userHome, { scripts: `${there}/bin`, home: there }, options.agents ?? [], records);
   const found = await readHostFiles(
     host,
     added.map(({ path }) => path),
@@ -127,14 +125,13 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
   const places = await findHostPaths(host, name);
   const records = recordsFor(root, host);
   const known = loadInstalled(records);
-  const pathsOf = (kind: 'settings' | 'tmux' | 'extension', usual: readonly string[]) => [
+  const pathsOf = (kind: 'settings' | 'tmux', usual: readonly string[]) => [
     ...new Set([...usual, ...known.flatMap((one) => (one.kind === kind ? one.path : []))]),
   ];
   const part = partsOf(places.home, places.old);
   const settings = await readHostFiles(host, pathsOf('settings', [places.settings]));
   const confs = tmux && (await readHostFiles(host, pathsOf('tmux', places.confs)));
-  // The last file first: then the folders that were made for them are empty.
-  const added = await readHostFiles(host, pathsOf('extension', []).toReversed());
+  const added = await readHostFiles(host, installedExtensions(records));
   const changes = [
     ...settings.map((file) => planRemoving(records, file, part.settings)),
     ...(confs ?? [])

@@ -15,7 +15,7 @@ import { holderOf } from '../home/lock.ts';
 import { checkWritable, readUserFile, removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-owned-file.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/tmux-hooks.ts';
-import { extensionFiles, extensionPart } from './extension-files.ts';
+import { extensionFiles, extensionPart, installedExtensions } from './extension-files.ts';
 import {
   applyChange,
   type ChangePart,
@@ -172,14 +172,8 @@ function planInstall(places: InstallPaths & InstallWishes, withTmux: boolean): F
     });
   const plan = (path: string, part: ChangePart) => checked(planAdding(recordsOf(root), readUserFile(path), part));
   const settings = plan(settingsPath(places), settingsPart(paths, lentStatusline(places)));
-  const home = agents.length > 0 ? homeOf(env) : (env.HOME ?? '/');
-  const extensions = extensionFiles(
-    home,
-    { scripts: `${paths.dist}/hooks`, home: root },
-    agents,
-    loadInstalled(recordsOf(root)),
-  );
-  const added = extensions.map(({ path, part }) => plan(path, part));
+  const files = extensionFiles(env.HOME ?? '', { scripts: `${paths.dist}/hooks`, home: root }, agents, recordsOf(root));
+  const added = files.map(({ path, part }) => plan(path, part));
   if (!withTmux) return [settings, ...added];
   const [first = '', ...others] = tmuxConfs(env);
   const conf = [first, ...others].find((path) => existsSync(path)) ?? first;
@@ -195,15 +189,13 @@ function planUninstall(places: InstallPaths): FileChange[] {
   const tmux = [...installed.flatMap(({ kind, path }) => (kind === 'tmux' ? path : [])), ...tmuxConfs(places.env)];
   const plan = (path: string, part: ChangePart) => checked(planRemoving(records, readUserFile(path), part));
   const isAll = places.project === undefined;
-  // The last file first: then the folders that were made for them are empty.
-  const added = installed.flatMap(({ kind, path }) => (isAll && kind === 'extension' ? path : [])).toReversed();
   const settings = [main, ...(isAll ? others.map(({ path }) => path) : [])];
   return [
     ...settings.map((path) => plan(path, settingsPart({ node: '', dist: '' }))),
     ...[...new Set(isAll || others.length === 0 ? tmux : [])]
       .map((path) => plan(path, tmuxPart('')))
       .filter(({ file, after }) => file.text !== after || installed.some(({ path }) => path === file.path)),
-    ...added.map((path) => plan(path, extensionPart(''))),
+    ...(isAll ? installedExtensions(records).map((path) => plan(path, extensionPart(''))) : []),
   ];
 }
 

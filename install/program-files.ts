@@ -1,12 +1,11 @@
 // The files of this installation that agents and other hosts use: the program itself, the settings for agents that we start,
 // and what is copied to another host.
 
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentContext, type InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { hookSettings } from '../agents/claude/settings.ts';
-import { driverFiles } from '../agents/list.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
@@ -62,7 +61,7 @@ export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record
   const there = { node: '', dist: '', scripts: '{HOME}/bin', home: '{HOME}' };
   return {
     ...Object.fromEntries(
-      [...SCRIPTS, ...driverFiles()].map((file) => [`bin/${file}`, readFileSync(inHooks(file), 'utf8')]),
+      SCRIPTS.map((script) => [`bin/${script}`, readFileSync(join(DIST, 'hooks', script), 'utf8')]),
     ),
     'agent-context': agentContext(tellAgent),
     'tmux-event': EVENT,
@@ -70,12 +69,6 @@ export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record
     'tmux.conf': hooksConf('{HOME}/tmux-event', hookPlaceOf(name)),
     'settings.json': `${JSON.stringify(hookSettings(there), null, 2)}\n`,
   };
-}
-
-/** Run from its sources, the files of the drivers are only in the compiled program. */
-function inHooks(file: string): string {
-  const path = join(DIST, 'hooks', file);
-  return existsSync(path) ? path : join(DIST, 'dist', 'hooks', file);
 }
 
 /** tmux runs this when a session is created, closed or renamed. Output or a failure would show up in a pane, so there is neither. */

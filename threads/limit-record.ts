@@ -69,6 +69,6 @@ export function limitNotice(
   const resets = `It resets on ${fullTime(limit.resetsAt, localZone())}.`;
   if (limit.state !== 'held') return { text: resets, components: [] };
   const continues = onLimit === 'continue' && mayContinue(limit);
-  const waits = `Messages in this thread wait until then${continues ? ', and Claude is told to continue' : ''}.`;
+  const waits = `Messages in this thread wait until then${continues ? ', and the agent is told to continue' : ''}.`;
   return { text: `${resets} ${waits}`, components: [row(button('Cancel', `${LIMIT_BUTTON}:${limit.letter}`))] };
 }

@@ -20,6 +20,8 @@ export interface RemoteHosts {
   userHome(host: string): string | undefined;
   /** The settings with our hooks, for agents that are started there. */
   settings(host: string): Promise<string>;
+  /** Adds files to our home there. */
+  put(host: string, files: Readonly<Record<string, string>>): Promise<void>;
   state(host: string): Reachable;
   heard(host: string, state: Reachable): void;
   /** Panes there may show something else. */
@@ -80,6 +82,9 @@ export function openRemoteHosts({ hosts, name, files, log, home: own }: RemoteHo
     home,
     userHome: (host) => (hosts.isLocal(host) ? homedir() : userHomes.get(host)),
     settings: async (host) => `${await home(host)}/settings.json`,
+    async put(host, more) {
+      await putScripts(hosts.get(host), name, more);
+    },
     state: (host) => states.get(host) ?? { kind: 'reachable' },
     heard(host, state) {
       const before = states.get(host);

@@ -1,5 +1,6 @@
 // A session and one of its panes: as a record has it, and the title of its thread. Pure.
 
+import { driverOf } from '../agents/list.ts';
 import type { Config } from '../core/config.ts';
 import type { Project } from '../core/project.ts';
 import { threadTitle } from '../core/session-name.ts';
@@ -31,4 +32,9 @@ export function isSessionOf(
 ): boolean {
   const waitsForItsFirst = adopted !== 'no' && serverPid === 0;
   return !waitsForItsFirst || (started !== '' && project === path);
+}
+
+/** The agent that runs there, for people; undefined if none does. */
+export function agentTitle(record: Pick<ThreadRecord, 'agent' | 'shell'> | undefined): string | undefined {
+  return record?.shell === 'no' ? driverOf(record.agent).title : undefined;
 }

@@ -44,6 +44,8 @@ export interface ThreadState {
   readonly for?: string;
   /** When it became so. */
   readonly since: number;
+  /** The name of the agent that runs there. */
+  readonly agent?: string;
 }
 
 export interface WorkspaceEvent {

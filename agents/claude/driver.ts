@@ -51,6 +51,7 @@ export const claude: AgentDriver = {
       bypass: 'bypassPermissions',
     },
   },
+  modelCommand: (model) => `/model ${model}`,
   resetOf: ({ code, details = '' }, at) => parseUsageLimit({ error: code, text: details }, at)?.resetsAt,
   limitChoice,
 };

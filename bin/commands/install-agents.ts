@@ -21,7 +21,7 @@ export async function agentsToInstall(
 ): Promise<readonly string[]> {
   if (flag !== undefined) return namedAgents(flag);
   const known = loadInstalled(join(root, 'state'));
-  const found = allDrivers().filter((driver) => isNew(driver, known) && isFound(driver, env.PATH ?? ''));
+  const found = allDrivers().filter((driver) => isNew(driver, known) && isInPath(driver, env.PATH ?? ''));
   if (found.length === 0 || project !== undefined || dryRun) return [];
   const questions = await openQuestions({ yes: false });
   if (!questions.isTerminal) return [];
@@ -61,7 +61,8 @@ function isNew({ extension }: AgentDriver, known: readonly { readonly path: stri
   return folder !== undefined && !known.some(({ path }) => path.includes(`/${folder}/`));
 }
 
-function isFound({ programs }: AgentDriver, path: string): boolean {
+/** Whether one of its programs is in this PATH. */
+export function isInPath({ programs }: Pick<AgentDriver, 'programs'>, path: string): boolean {
   const folders = path.split(delimiter).filter((folder) => folder.startsWith('/'));
   return programs.some((program) => folders.some((folder) => isExecutable(join(folder, program))));
 }

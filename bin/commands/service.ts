@@ -160,7 +160,7 @@ const SERVICE_MARK = 'Written by `threadmux service install`; `threadmux service
 export function systemdUnit({ node, program, env }: ServiceFacts): string {
   return `# ${SERVICE_MARK}
 [Unit]
-Description=threadmux: chat with your Claude Code sessions
+Description=threadmux: chat with your coding agents
 StartLimitIntervalSec=0
 
 [Service]

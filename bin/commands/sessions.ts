@@ -48,6 +48,7 @@ export function sessionData({ host, session, record, state }: SessionWithState) 
     state: state.state,
     for: state.for ?? null,
     since: state.since === undefined ? null : new Date(state.since).toISOString(),
+    agent: record?.shell === 'no' ? record.agent : null,
     command: session.pane.command,
     directory: session.pane.path,
     attached: session.attached,
@@ -86,29 +87,30 @@ function sessionsOf(host: string, { home, records }: SessionFinder) {
   const watched = bridgePid(home) === undefined ? new Map<string, TimedState>() : loadStates(home);
   return records
     .filter((one) => one.host === host && !one.closed && one.shell !== 'terminal')
-    .map(({ thread, sessionName, sessionId, paneId, command, cwd }) => {
+    .map(({ thread, sessionName, sessionId, paneId, command, cwd, agent, shell }) => {
       const known = watched.get(thread);
       const since = known?.state === 'unreachable' ? new Date(known.since).toISOString() : null;
       return {
         ...{ host, name: sessionName, id: sessionId, pane: paneId, state: 'unreachable', for: null, since },
-        ...{ command, directory: cwd, attached: 0, createdAt: null, thread },
+        ...{ agent: shell === 'no' ? agent : null, command, directory: cwd, attached: 0, createdAt: null, thread },
       };
     });
 }
 
-function shownRow({ host, session, state }: SessionWithState) {
+function shownRow({ host, session, record, state }: SessionWithState) {
   const since = state.since === undefined ? [] : [formatDuration(Date.now() - state.since, 1)];
   const { name, id, createdAt, pane } = session;
   const words = [stateWords(state), ...since].join(' · ');
-  return { name, host, state: words, directory: pane.path, age: sessionAge(createdAt), id };
+  const agent = record?.shell === 'no' ? record.agent : null;
+  return { name, host, state: words, agent, directory: pane.path, age: sessionAge(createdAt), id };
 }
 
 function shownTable(rows: readonly ReturnType<typeof shownRow>[], defaultHost: string): string {
-  const cells = rows.map(({ name, host, state, directory, age, id }) => [
+  const cells = rows.map(({ name, host, state, agent, directory, age, id }) => [
     labelOf({ name, host }, { defaultHost }),
-    ...[state, directory, age, id],
+    ...[state, agent ?? '', directory, age, id],
   ]);
-  return table(['SESSION', 'STATE', 'DIRECTORY', 'AGE', 'ID'], cells);
+  return table(['SESSION', 'STATE', 'AGENT', 'DIRECTORY', 'AGE', 'ID'], cells);
 }
 
 /** For completions. Names with special characters are left out, because a shell might interpret them. */

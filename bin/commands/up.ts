@@ -11,6 +11,8 @@ import { checkRoom, homeRoot, openHome } from '../../home/home.ts';
 import { sweepHome } from '../../home/sweep.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { programPlace } from '../../install/program-files.ts';
+import { agentTitle } from '../../threads/session-pane.ts';
+import type { TimedState } from '../../threads/session-state.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
@@ -120,6 +122,7 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   const sweeping = setInterval(sweep, SWEEP_MS);
   return {
     ...{ states: bridge.states, onView: bridge.onView },
+    agentOf: (thread) => agentTitle(shared.threads.registry.get(thread)),
     async stop() {
       clearInterval(sweeping);
       stopping.abort();
@@ -131,13 +134,18 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   };
 }
 
-function showStates({ states, onView }: Running, workspace: Workspace): void {
+function showStates({ states, onView, agentOf }: Running, workspace: Workspace): void {
   onView(workspace.tellPanel);
-  states.onState(workspace.tellState);
-  for (const [thread, state] of states.all()) workspace.tellState(thread, state);
+  const tell = (thread: string, state: TimedState) => {
+    const agent = agentOf(thread);
+    workspace.tellState(thread, { ...state, ...(agent === undefined ? {} : { agent }) });
+  };
+  states.onState(tell);
+  for (const [thread, state] of states.all()) tell(thread, state);
 }
 
 interface Running extends Pick<Bridge, 'states' | 'onView'> {
+  agentOf(thread: string): string | undefined;
   stop(): Promise<void>;
 }
 

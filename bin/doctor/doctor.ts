@@ -6,6 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import { configuredAgent } from '../../agents/configured-agent.ts';
+import { allDrivers } from '../../agents/list.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
@@ -16,9 +17,12 @@ import { loadInstalled } from '../../home/installed.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
+import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
+import { isInPath } from '../commands/install-agents.ts';
 import { pathInService, servicePath } from '../commands/service-environment.ts';
+import { examineExtensions } from './extensions.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
 import { examineHost, temporaryControlDir } from './host.ts';
@@ -74,6 +78,10 @@ export async function examine(subject: DoctorSubject): Promise<readonly Finding[
     ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, subject.env) }),
     ...judgeOutbox(inspectOutbox(home)),
     ...here.hooks,
+    ...examineExtensions(
+      allDrivers().filter((driver) => isInPath(driver, subject.env.PATH ?? '')),
+      ...([subject.env.HOME || homedir(), { scripts: `${programPaths(subject.env).dist}/hooks`, home: root }] as const),
+    ),
     ...judgeServicePath(await serviceFinds(subject.env, agentOf(config)), agentOf(config)),
     ...servers,
     ...far,

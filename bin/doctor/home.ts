@@ -140,7 +140,7 @@ export function judgeOutbox({ folder, waiting, oldestMs, aside }: OutboxLook): r
       ? [
           fault(
             'outbox',
-            `${waiting} of Claude's messages are not delivered, the oldest for ${formatDuration(oldestMs)}.`,
+            `${waiting} of the agents' messages are not delivered, the oldest for ${formatDuration(oldestMs)}.`,
             'Fix the other problems and start `threadmux up`. Run `threadmux logs` to see why each message waits.',
           ),
         ]
@@ -149,7 +149,7 @@ export function judgeOutbox({ folder, waiting, oldestMs, aside }: OutboxLook): r
       ? [
           warning(
             'outbox',
-            `The server rejected ${aside} of Claude's messages. They are in ${folder}/aside.`,
+            `The server rejected ${aside} of the agents' messages. They are in ${folder}/aside.`,
             'Run `threadmux logs` to see why. Read the files, then delete them.',
           ),
         ]

@@ -87,7 +87,7 @@ const ALL: readonly Command[] = [...COMMANDS, ...shortKeyCommands];
 export function helpText(): string {
   return [
     ...COMMANDS.map(({ usage, about }) => `\`${usage}\` ${about}`),
-    'Commands of Claude Code begin with `/`, such as `/compact`. On Discord: `/claude`.',
+    'Commands of the agent itself begin with `/`, such as `/compact`. On Discord: `/claude`.',
   ].join('\n');
 }
 

@@ -1,12 +1,15 @@
 // The command line of an agent on a host, and the variables that it gets.
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { agentOfCommand, type ConfiguredAgent, configuredAgent } from '../../agents/configured-agent.ts';
-import type { Launch, LaunchOptions } from '../../agents/driver.ts';
+import type { AgentDriver, ExtensionPaths, Launch, LaunchOptions } from '../../agents/driver.ts';
 import type { Config } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Variables } from '../../core/session-environment.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
+import type { Host } from '../../hosts/host.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { startOf } from '../../threads/remembered-session.ts';
 import type { RemoteHosts } from '../../threads/remote-hosts.ts';
@@ -29,7 +32,7 @@ export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: u
 export interface LaunchTools {
   readonly config: Config;
   readonly hosts: HostList;
-  readonly remote: Pick<RemoteHosts, 'home' | 'settings'>;
+  readonly remote: Pick<RemoteHosts, 'home' | 'settings' | 'put'>;
   readonly program: ProgramPlace;
   /** The PATH that sessions on this machine get, if any. */
   readonly path: string | undefined;
@@ -60,10 +63,34 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
   const common = { command, settings, directory, resume, version: found.version };
   if (isLocal) {
     const { node, dist, scripts, home, hookSettings } = program;
-    return agent.driver.launch({ ...common, scripts, home, hookSettings, local: { node, dist } });
+    const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
+    return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension, local: { node, dist } });
   }
   const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
-  return agent.driver.launch({ ...common, scripts: `${home}/bin`, home, hookSettings });
+  await putDriverFiles(agent.driver, host, tools);
+  const scripts = `${home}/bin`;
+  const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
+  return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension });
+}
+
+/** Whether our extension is installed in the agent; undefined if it needs none. */
+async function isExtended(
+  { driver }: ConfiguredAgent,
+  paths: ExtensionPaths,
+  host: Host,
+): Promise<boolean | undefined> {
+  const { extension } = driver;
+  if (extension === undefined) return undefined;
+  const files = Object.keys(extension.files(paths)).map((file) => `${extension.folder(paths)}/${file}`);
+  return (await host.sh(HAS_FILES, files, { doing: 'look for the extension' })).trim() === 'yes';
+}
+
+const HAS_FILES = `for file; do [ -f "$HOME/$file" ] || exit 0; done; echo yes`;
+
+/** Not with our scripts: a host may not take a command of this length, and most hosts do not need them. */
+async function putDriverFiles({ files = [] }: AgentDriver, host: string, { remote, program }: LaunchTools) {
+  const read = (file: string) => readFileSync(join(program.scripts, file), 'utf8');
+  if (files.length > 0) await remote.put(host, Object.fromEntries(files.map((file) => [`bin/${file}`, read(file)])));
 }
 
 /** On this machine, the variables of a session, and the program that our PATH may be needed for. */
@@ -129,10 +156,13 @@ export function agentMissing(
 }
 
 /** Arguments: the program, our PATH, and "version" if it is asked for its version. */
-const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null | head -n 1'
-"$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null | sed -n '/^yes$/,$p' | grep . && exit
+const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null'
+said=$("$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null)
+case $said in yes* | *'
+yes'*) printf '%s\\n' "$said" | sed -n '/^yes$/,$p'; exit;; esac
 [ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 || exit 0
-echo yes; [ -z "$3" ] || "$1" --version </dev/null 2>/dev/null | head -n 1`;
+echo yes; [ -z "$3" ] || "$1" --version </dev/null 2>/dev/null
+exit 0`;
 
 interface FoundProgram {
   readonly version: string | undefined;

@@ -19,7 +19,7 @@ export interface NewOptions {
 }
 
 export const NEW_USAGE =
-  '!new <name> [host] [directory] [--worktree] [--model <name>] [--mode <mode>] [--continue] [-- command]';
+  '!new <name> [host] [directory] [--agent <name>] [--worktree] [--model <name>] [--mode <mode>] [--continue] [-- command]';
 
 const WITH_VALUE: Readonly<Record<string, SettingName>> = { '--model': 'model', '--mode': 'mode', '--agent': 'agent' };
 const EXAMPLES: Readonly<Record<string, string>> = { '--model': 'opus', '--mode': 'plan', '--agent': 'claude' };

@@ -37,7 +37,7 @@ export const newCommand: Command = {
   name: 'new',
   usage: NEW_USAGE,
   about:
-    'start a session: Claude, or the command after `--`. One that ended starts where it was. Without a name: restart this headless agent',
+    'start a session: an agent, or the command after `--`. One that ended starts where it was. Without a name: restart this headless agent',
   async run(order, tools) {
     const stream = streamOf(order, tools);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);

@@ -28,7 +28,7 @@ export async function checkBypass(
 ): Promise<void> {
   if (settings.permissionMode !== 'bypassPermissions') return;
   if (hosts.isLocal(host) && (await directories.isWithin(directory, config.skipPermissions))) return;
-  throw new ThreadmuxError('bad_usage', `Claude may not skip permissions in ${untrustedCode(directory)}.`, {
+  throw new ThreadmuxError('bad_usage', `An agent may not skip permissions in ${untrustedCode(directory)}.`, {
     hint: hosts.isLocal(host)
       ? 'Choose another mode, or add the folder to "skipPermissions" in the configuration.'
       : 'On another host, only "permissionMode" in the "defaults" of a project can allow it.',

@@ -8,6 +8,7 @@ import { repositoryAt } from '../../hosts/repository.ts';
 import { type ShownState, stateWords } from '../../threads/known-states.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
+import { agentTitle } from '../../threads/session-pane.ts';
 import { readingOf, stateOfSession } from '../../threads/session-state.ts';
 import { settingsInForce } from '../../threads/thread-settings.ts';
 import { lookAtPane } from '../../tmux/look.ts';
@@ -37,6 +38,7 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
   const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode, seen.driver) : undefined;
   const about = [
+    agentTitle(record),
     status === undefined ? model && `model ${untrustedCode(model)}` : footer(status, (at) => `<t:${Math.round(at)}:R>`),
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];

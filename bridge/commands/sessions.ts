@@ -6,6 +6,7 @@ import { labelOf } from '../../core/session-name.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { type ShownState, shownStates, stateWords } from '../../threads/known-states.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
+import { agentTitle } from '../../threads/session-pane.ts';
 import type { StateName } from '../../threads/session-state.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import type { HostList } from '../../tmux/host-list.ts';
@@ -100,7 +101,10 @@ async function listHost(host: string, tools: CommandContext): Promise<readonly s
 function line({ host, session, record }: FoundSessions, state: ShownState, { config }: CommandContext): string {
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
-  return `${STATE_SIGNS[state.state]} ${untrustedCode(labelOf({ name: session.name, host }, config))}${thread} ${wordsFor(session, state)}${since} · ${untrustedCode(session.pane.path)} · ${sessionAge(session.createdAt)}`;
+  const head = `${STATE_SIGNS[state.state]} ${untrustedCode(labelOf({ name: session.name, host }, config))}${thread}`;
+  const what = `${head} ${wordsFor(session, state)}${since}`;
+  const { path } = session.pane;
+  return [what, agentTitle(record), untrustedCode(path), sessionAge(session.createdAt)].filter(Boolean).join(' · ');
 }
 
 export const STATE_SIGNS: Readonly<Record<StateName, string>> = {

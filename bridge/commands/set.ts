@@ -54,22 +54,25 @@ async function change(
   const inForce = settingsInForce(now, tools.threads);
   const line = `⚙️ ${settingLine(setting, now, tools)}`;
   if (setting === 'progress') return replyWith(line);
-  if (record.claudeSession === '' || record.state === 'ended' || record.closed)
-    return replyWith(`${line} Claude gets it at its next start.`);
-  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, tools)}`);
-  return applyModel(order, line, inForce, tools);
+  const driver = driverOf(record.agent);
+  const later = `${driver.title} gets it at its next start.`;
+  const runs = record.claudeSession !== '' && record.state !== 'ended' && !record.closed;
+  if (!runs) return replyWith(`${line} ${later}`);
+  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, later, tools)}`);
+  const text = driver.modelCommand?.(inForce.model ?? 'default');
+  return text === undefined
+    ? replyWith(`${line} ${later}`)
+    : applyModel(order, { line, text, title: driver.title }, tools);
 }
 
 /** The command is a message of its own: the reply carries its marks, and it waits as any other message does. */
 function applyModel(
   { thread, by = '', byId = '' }: CommandCall,
-  line: string,
-  { model = 'default' }: SessionSettings,
+  { line, text, title }: { readonly line: string; readonly text: string; readonly title: string },
   tools: CommandContext,
 ): CommandReply {
-  const text = `/model ${model}`;
   return {
-    content: `${line} Sent to Claude as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
+    content: `${line} Sent to ${title} as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
     async after(channelId, id) {
       if (id === undefined || thread === undefined) return;
       tools.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
@@ -80,9 +83,9 @@ function applyModel(
 async function applyMode(
   { id, thread, liveAt }: CommandCall,
   { permissionMode: wanted = 'default' }: SessionSettings,
+  later: string,
   tools: CommandContext,
 ): Promise<string> {
-  const later = 'Claude gets it at its next start.';
   // Keys are pressed only for a command that was received live: the pane may show something else since.
   if (!isFresh(liveAt, performance.now())) return `${later} To change it now, send this again.`;
   const pane = thread && (await tools.panes.find(thread, true));
@@ -91,9 +94,9 @@ async function applyMode(
   const { modes: keys } = driver;
   if (keys === undefined) return later;
   const done = await tools.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
-  if (done.is === 'done') return 'Claude is in this mode now.';
+  if (done.is === 'done') return `${driver.title} is in this mode now.`;
   if (done.is === 'hidden') return `${done.because} ${later} To change it now, make room and send this again.`;
-  return `Claude does not offer this mode while it runs, and is in \`${modeName(done.now, driver)}\` mode. ${later}`;
+  return `${driver.title} does not offer this mode while it runs, and is in \`${modeName(done.now, driver)}\` mode. ${later}`;
 }
 
 const FROM: Readonly<Record<SettingOrigin, string>> = {
@@ -107,7 +110,8 @@ function settingLine(name: SettingName | 'worktree', record: ThreadRecord, { thr
   const key = name === 'worktree' ? name : SETTING_KEYS[name];
   const value = settingsInForce(record, threads)[key];
   const from = settingOrigins(record, threads)[key];
-  if (value === undefined || from === undefined) return `**${name}**: as Claude itself is set.`;
+  if (value === undefined || from === undefined)
+    return `**${name}**: as ${driverOf(record.agent).title} itself is set.`;
   const word = name === 'mode' && value === 'default' ? 'manual' : String(value);
   return `**${name}**: ${untrustedCode(word)}, from ${FROM[from]}.`;
 }

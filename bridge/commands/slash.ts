@@ -28,10 +28,10 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'name', description: 'Name of the session' },
     { name: 'host', description: 'Where to start it', autocomplete: true },
     { name: 'directory', description: 'Where it works, such as ~/shop' },
-    { name: 'command', description: 'What to start instead of Claude' },
+    { name: 'command', description: 'What to start instead of an agent' },
     { name: 'model', description: 'Model, such as opus', autocomplete: true },
     { name: 'mode', description: 'Permission mode, such as plan', autocomplete: true },
-    { name: 'agent', description: 'Agent; default: claude', autocomplete: true },
+    { name: 'agent', description: 'Agent, such as claude or codex', autocomplete: true },
     { name: 'worktree', description: 'Work in a new git worktree', type: BOOLEAN },
     { name: 'continue', description: 'Continue the newest conversation', type: BOOLEAN },
   ],
@@ -49,7 +49,7 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'command', description: 'The command line', required: true },
   ],
   agent: [
-    { name: 'dir', description: 'Where Claude works', required: true, autocomplete: true },
+    { name: 'dir', description: 'Where the agent works', required: true, autocomplete: true },
     { name: 'prompt', description: 'What to do', required: true },
     {
       name: 'skip-permissions',
@@ -71,7 +71,7 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   sh: [{ name: 'command', description: 'The command line', required: true }],
   screen: [{ name: 'as', description: 'text (fits a phone) or image', autocomplete: true }],
   claude: [
-    { name: 'command', description: 'A command of Claude Code, or one of yours', required: true, autocomplete: true },
+    { name: 'command', description: 'A command of the agent, or one of yours', required: true, autocomplete: true },
     { name: 'arguments', description: 'What follows the command' },
   ],
 };
@@ -81,7 +81,7 @@ export const CLAUDE_COMMAND = 'claude';
 
 export const SLASH_COMMANDS: SlashCommandList = [
   ...COMMANDS,
-  { name: CLAUDE_COMMAND, about: 'run a command of Claude Code, such as /compact, or one of yours' },
+  { name: CLAUDE_COMMAND, about: 'run a command of the agent itself, such as /compact, or one of yours' },
 ].map(({ name, about }) => ({
   name,
   description: about.replaceAll('`', '').slice(0, 100),

@@ -29,7 +29,7 @@ export const terminalCommand: Command = {
 export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--skip-permissions] <prompt>',
-  about: 'give Claude a prompt in a project, without a terminal, in a new thread',
+  about: 'give an agent a prompt in a project, without a terminal, in a new thread',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
@@ -38,7 +38,7 @@ export const agentCommand: Command = {
     if (there !== undefined)
       throw usage(
         `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
-        `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
+        `\`!new <name> ${there.host} <directory>\` starts an agent in a session there.`,
       );
     const agent = configuredAgent(tools.config, 'claude');
     const program = agent.command[0] ?? agent.driver.name;
@@ -149,7 +149,7 @@ async function begin({ order, ...wanted }: Begin, tools: CommandContext): Promis
   }
   const dir = await directories.resolve(wanted.dir);
   if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
-    throw new ThreadmuxError('bad_usage', `Claude may not skip permissions in ${untrustedCode(wanted.dir)}.`, {
+    throw new ThreadmuxError('bad_usage', `An agent may not skip permissions in ${untrustedCode(wanted.dir)}.`, {
       hint: 'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
     });
   return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });

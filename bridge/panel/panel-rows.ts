@@ -7,6 +7,7 @@ import { labelOf } from '../../core/session-name.ts';
 import { readBeginning } from '../../home/regular-file.ts';
 import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
+import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
 import type { BridgeParts } from '../start-server.ts';
@@ -21,6 +22,8 @@ export interface PanelRow {
   readonly state: TimedState | undefined;
   /** Why a declared session does not run. */
   readonly because: DeclaredStatus['because'];
+  /** The name of its agent. */
+  readonly agent: string | undefined;
   readonly branch: string | undefined;
   readonly isWorktree: boolean;
   readonly model: string | undefined;
@@ -84,7 +87,7 @@ function keptWorktrees(
     .map(({ project, name, branch, host, thread }) => ({ project, name, branch, host, thread }));
 }
 
-const NOTHING = { branch: undefined, model: undefined, context: undefined, at: undefined };
+const NOTHING = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
 
 function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): string | undefined {
   return threads.registry
@@ -103,6 +106,7 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const used = status?.context_window?.used_percentage;
   return {
     ...{ label: labelOf({ name: group ?? sessionName, host }, config), host, thread, because: undefined },
+    agent: agentTitle(record),
     state: states.get(thread) ?? { state: 'starting', since: at },
     ...(isHere ? gitOf(cwd) : { branch: undefined, isWorktree: false }),
     model: status?.model?.display_name ?? inForce?.model,

@@ -31,7 +31,19 @@ function content(rows: readonly PanelRow[], kept: readonly string[]): string {
   return text;
 }
 
-function line({ label, thread, host, state, because, branch, isWorktree, model, context, at }: PanelRow): string {
+function line({
+  label,
+  thread,
+  host,
+  agent,
+  state,
+  because,
+  branch,
+  isWorktree,
+  model,
+  context,
+  at,
+}: PanelRow): string {
   const where = branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${isWorktree ? ' (worktree)' : ''}`;
   const what = state === undefined ? WHY_NOT[because ?? 'starting'] : `${words(state)} ${when(state.since)}`;
   const link = thread === undefined ? '' : ` <#${thread}>`;
@@ -39,6 +51,7 @@ function line({ label, thread, host, state, because, branch, isWorktree, model, 
     `${STATE_SIGNS[state?.state ?? 'ended']} ${untrustedCode(label, 80)}${link} ${what}`,
     // The label names any other host.
     label.includes('@') ? undefined : untrustedLine(host, 60),
+    agent,
     where,
     model && untrustedLine(model, 60),
     context === undefined ? undefined : `${context}% context`,

@@ -48,6 +48,7 @@ export function makePanel({ command, onNew }) {
     const { words } = runs ? stateParts(row.state) : { words: WHY[row.because] ?? '' };
     const detail = [
       row.host,
+      row.agent,
       row.branch && `${row.branch}${row.isWorktree ? ' (worktree)' : ''}`,
       row.model,
       row.context !== undefined && `${row.context}% context`,

@@ -75,7 +75,7 @@ function sessionLines(place, preview, age) {
       'span',
       { class: 'line detail' },
       h('span', { class: `word ${place.state}` }, ...stateWords(place)),
-      place.kind !== undefined && h('span', { class: 'kind' }, place.kind),
+      (place.kind ?? place.agent) !== undefined && h('span', { class: 'kind' }, place.kind ?? place.agent),
       place.host !== undefined && h('bdi', { class: 'host' }, place.host),
       h('span', { class: 'preview' }, preview),
     ),

@@ -10,7 +10,7 @@ const AT_ONCE = 4;
 
 /**
  * @typedef {{ id: string, name: string, kind?: string, host?: string, cwd?: string, archived: boolean, channel: boolean,
- *   state: string, for?: string, since?: number, typing: boolean, unread: number, last: any, lastId: string | null }} Place
+ *   state: string, for?: string, since?: number, agent?: string, typing: boolean, unread: number, last: any, lastId: string | null }} Place
  * @param {() => void} onChange
  */
 export function makePlaces(onChange) {

@@ -35,7 +35,7 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
 const FRAME_END = /^( {0,2})╰─+╯$/u;
 const HELP = /\b(?:Enter to (?:select|submit)|Esc to (?:close|cancel)|Use Enter to select)\b/u;
 const SCROLL = /^[▲▼]$/u;
-const CUT = /\bhidden\b.*\b(?:Ctrl\+O|ctrl-o|to show)\b|^\.\.\. (?:first|last) \d+ lines/iu;
+const CUT = /\bhidden\b.{0,80}\b(?:Ctrl\+O|to show)\b|^\.\.\. (?:first|last) \d+ lines/iu;
 
 /** Matched in this order against the words of the dialog; true for a panel that the user opened. */
 const KINDS = [
@@ -57,17 +57,21 @@ function titleOf(which: string, head: string, words: readonly string[]): string 
 }
 
 function insideOf({ text }: AnsiRow, indent: number): string {
-  return text.slice(indent).replace(/^│ ?/u, '').replace(/ *│$/u, '');
+  return withoutRightEdge(text.slice(indent)).replace(/^│ ?/u, '');
+}
+
+function withoutRightEdge(line: string): string {
+  return line.endsWith('│') ? line.slice(0, -1).trimEnd() : line;
 }
 
 /** Without the inner frame around a command. */
 function unframed(line: string): string {
   const text = line.trim();
   if (/^[╭╰]─+[╮╯]$/u.test(text)) return '';
-  return text.replace(/^│ ?/u, '').replace(/ *│$/u, '').trim();
+  return withoutRightEdge(text).replace(/^│ ?/u, '').trim();
 }
 
-const OPTION = /^ *(●)? *(\d{1,2})\. +(\S.*)$/u;
+const OPTION = /^ {0,4}(● {1,4}| {0,4})(\d{1,2})\. {1,4}(\S.*)$/u;
 
 interface OptionList {
   readonly options: readonly AgentDialogOption[];
@@ -78,8 +82,10 @@ interface OptionList {
 /** Counts on from the marked option in both directions: another line with a number is part of the text, such as a command. */
 function readList(lines: readonly string[]): OptionList {
   const heads = lines.flatMap((line, at) => {
-    const [, mark, number, label = ''] = OPTION.exec(line) ?? [];
-    return number === undefined ? [] : [{ at, number: Number(number), label: label.trim(), selected: mark === '●' }];
+    const [, mark = '', number, label = ''] = OPTION.exec(line) ?? [];
+    return number === undefined
+      ? []
+      : [{ at, number: Number(number), label: label.trim(), selected: mark.startsWith('●') }];
   });
   const focus = heads.findLastIndex(({ selected }) => selected);
   if (focus < 0) return { options: [], rows: new Set(), hasMore: false };

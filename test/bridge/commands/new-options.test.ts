@@ -42,7 +42,7 @@ describe('a mistake in an option gets one sentence:', () => {
     ['shop --model', '`--model` needs a value, such as `--model opus`.'],
     ['shop --mode --worktree', '`--mode` needs a value, such as `--mode plan`.'],
     ['shop --mode paln', '`paln` is not a mode: did you mean `plan`?'],
-    ['shop --agent codex', '`codex` is not an agent: use `claude`.'],
+    ['shop --agent claud', '`claud` is not an agent: did you mean `claude`?'],
     ['shop --model $(id)', '`$(id)` cannot be the name of a model, such as `opus`.'],
     ['shop --worktree=yes', '`--worktree` takes no value.'],
     ['shop --model opus -- bash', '`--model` is for the agent, so it cannot be used with a command after `--`.'],

@@ -136,7 +136,7 @@ describe('in the thread of a session', () => {
     expect(welcome.id).toBe(thread);
     await setting.say(thread, '!status');
     const status = await setting.answer(thread, /^🟢 \*\*`cart`\*\* idle/);
-    expect(status.content).toMatch(/^`team\/shop`, branch `trunk`\nmodel `opus` · \w+ mode$/m);
+    expect(status.content).toMatch(/^`team\/shop`, branch `trunk`\nClaude · model `opus` · \w+ mode$/m);
   });
 
   it('!export attaches everything that was said, also after the session has ended, and the thread stays archived', async () => {
