@@ -143,7 +143,7 @@ describe("OpenCode's events", () => {
     const asked = {
       permission: 'edit',
       tool: { callID: 'call_7' },
-      metadata: { filepath: '/work/a.txt', diff: '+hello' },
+      metadata: { filepath: '/shop/a.txt', diff: '+hello' },
     };
     one.replay('permission.asked', 'permission.asked', asked);
     const [ask] = one.taken();
