@@ -110,11 +110,11 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     await thread.ready();
   },
 
-  async 'message while it works'({ thread }) {
+  async 'message while it works'({ name, thread }) {
     const slow = await thread.say('slow 8');
     await thread.shows((now) => now.kind === 'empty' && now.busy);
     const message = await thread.say('entered meanwhile');
-    await thread.posted(slow, 'Slept 8 s');
+    if (name !== 'codex') await thread.posted(slow, 'Slept 8 s'); // there it joins the running turn, which answers both
     await thread.posted(message, 'Echo: entered meanwhile');
     await thread.marked(message, '✅');
     await thread.ready();
