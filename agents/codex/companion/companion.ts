@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
 import type { PromptDecision } from '../../../core/prompt.ts';
-import type { AgentEvent } from '../../event.ts';
+import type { AgentEvent, EventOf } from '../../event.ts';
 import type { Reporter } from '../../reporter.ts';
 import { askedBy, serverAnswer } from './approvals.ts';
 import type { ServerConnection } from './connection.ts';
@@ -31,6 +31,8 @@ interface Conversation {
   following: 'no' | 'soon' | 'yes';
   /** What was told of the turn that ran when we began to follow it, because the server may tell it again. */
   readonly told: Set<string>;
+  /** The last complete text, until it is clear whether it is the reply: that one notifies. */
+  held: EventOf<'said'> | undefined;
   /** By the id of their item, until the turn ends. */
   readonly changes: Map<string, readonly PatchedFile[]>;
 }
@@ -57,7 +59,14 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     const base =
       parent === undefined ? { session: thread.id, ...place } : { session: parent, ...place, subagent: thread.id };
     const isActive = thread.status.type === 'active';
-    conversations.set(thread.id, { base, isActive, following: 'no', told: new Set(), changes: new Map() });
+    conversations.set(thread.id, {
+      base,
+      isActive,
+      following: 'no',
+      told: new Set(),
+      held: undefined,
+      changes: new Map(),
+    });
     if (parent === undefined) {
       current = base;
       reporter.drop({ ...base, event: 'started', ...(thread.model ? { model: thread.model } : {}) });
@@ -112,18 +121,31 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     if (one.base.subagent === undefined) reporter.drop(event);
   }
 
+  /** More follows in this turn. */
+  function sayHeld(one: Conversation): void {
+    const { held } = one;
+    one.held = undefined;
+    if (held !== undefined) tell(one, held.id, held);
+  }
+
   function begin(one: Conversation, turn: string, item: ServerItem): void {
+    sayHeld(one);
     if (item.type === 'fileChange') one.changes.set(item.id, changesOf(item));
     tell(one, `${item.id} begins`, startedItem(one.base, turn, item));
   }
 
   function complete(one: Conversation, turn: string, item: ServerItem): void {
-    tell(one, `${item.id} is complete`, completedItem(one.base, turn, item));
+    const said = completedItem(one.base, turn, item);
+    if (said === undefined || one.told.has(said.id)) return;
+    sayHeld(one);
+    one.held = said;
   }
 
   function finish(one: Conversation, turn: ServerTurn): void {
-    const event = endedTurn(one.base, turn);
+    const event = endedTurn(one.base, turn, one.held);
     if (event === undefined) return;
+    if (event.event === 'failed') sayHeld(one);
+    one.held = undefined;
     for (const [key, { request }] of asks) if (request.params.turnId === turn.id) close(one.base, key);
     tell(one, `${turn.id} ends`, event);
     one.changes.clear();
@@ -142,6 +164,7 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     const key = keyOf(request.params.threadId, request.id);
     const event = asks.has(key) ? undefined : askedBy(one.base, request, one.changes.get(request.params.itemId) ?? []);
     if (event === undefined) return;
+    sayHeld(one);
     asks.set(key, { request, ask: event.ask ?? '' });
     reporter.ask(key, event, (printed) => {
       const decision = readDecision(printed);

@@ -1,6 +1,6 @@
 // Translates what a Codex app server tells about a conversation into our events. Pure.
 
-import type { AgentEvent } from '../../event.ts';
+import type { AgentEvent, EventOf } from '../../event.ts';
 import type { ServerItem, ServerTurn } from './server-messages.ts';
 
 /** The conversation that an event belongs to. */
@@ -20,20 +20,25 @@ export function startedItem(base: EventBase, turn: string, item: ServerItem): Ag
 }
 
 /** An item is complete: a text can be posted. Ids of items are unique in their turn only. */
-export function completedItem(base: EventBase, turn: string, item: ServerItem): AgentEvent | undefined {
+export function completedItem(base: EventBase, turn: string, item: ServerItem): EventOf<'said'> | undefined {
   if (item.type !== 'agentMessage' && item.type !== 'plan') return undefined;
   const text = typeof item.text === 'string' ? item.text : '';
   return text.trim() === '' ? undefined : { ...base, turn, event: 'said', id: `${turn}/${item.id}`, text };
 }
 
-/** The turn is over, in every case. */
-export function endedTurn(base: EventBase, turn: ServerTurn): AgentEvent | undefined {
+/** The turn is over, in every case. `last`: its last text, if that was not reported yet. */
+export function endedTurn(
+  base: EventBase,
+  turn: ServerTurn,
+  last: { readonly id: string; readonly text: string } | undefined,
+): AgentEvent | undefined {
   const at = { ...base, turn: turn.id };
+  const reply = last === undefined ? {} : { id: last.id, text: last.text };
   switch (turn.status) {
     case 'completed':
-      return { ...at, event: 'idle', interrupted: false };
+      return { ...at, event: 'idle', interrupted: false, ...reply };
     case 'interrupted':
-      return { ...at, event: 'idle', interrupted: true };
+      return { ...at, event: 'idle', interrupted: true, ...reply };
     case 'failed': {
       const details = turn.error?.additionalDetails;
       const error = turn.error?.message ?? 'The turn failed.';

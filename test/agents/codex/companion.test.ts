@@ -65,9 +65,15 @@ describe('what a server tells', () => {
     ['inProgress', undefined],
   ] as const)('is the end of a turn that was %s', (status, event) => {
     const error = status === 'failed' ? { message: 'too many', additionalDetails: 'wait' } : null;
-    const ended = endedTurn(base, { id: 'turn', status, items: [], error });
+    const ended = endedTurn(base, { id: 'turn', status, items: [], error }, undefined);
     if (event === undefined) expect(ended).toBeUndefined();
     else expect(ended).toMatchObject(event);
+  });
+
+  it('is the reply of a turn, if its last text was not reported yet', () => {
+    const turn = { id: 'turn', status: 'completed', items: [], error: null } as const;
+    const last = { id: 'turn/msg_1', text: 'Done.' };
+    expect(endedTurn(base, { ...turn, items: [] }, last)).toMatchObject({ event: 'idle', ...last });
   });
 
   it('that is not as expected is ignored', () => {

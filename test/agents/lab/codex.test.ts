@@ -48,12 +48,11 @@ it('reports a turn with everything that was said in it', async () => {
     expect(asked.event.input.command).toBe(step);
     decide(pane, asked, { kind: 'allow', always: false });
   }
-  await pane.next('idle');
+  expect((await pane.next('idle')).event.text).toMatch(/^Done\. The tool said/);
   const said = pane.events().flatMap((event) => (event.event === 'said' ? [event.text] : []));
-  const last = expect.stringMatching(/^Done\. The tool said/);
-  expect(said).toEqual(['Step 1: looking around.', 'Step 2: looking around.', last]);
+  expect(said).toEqual(['Step 1: looking around.', 'Step 2: looking around.']);
   const turn = kinds(pane).filter((kind) => kind !== 'started');
-  expect(turn).toEqual(['submitted', 'said', 'tool', 'asked', 'said', 'tool', 'asked', 'said', 'idle']);
+  expect(turn).toEqual(['submitted', 'said', 'tool', 'asked', 'said', 'tool', 'asked', 'idle']);
   expect(statSync(join(runFolder(pane), readdirSync(runFolder(pane))[0] ?? '')).mode & 0o777).toBe(0o700);
 });
 
@@ -113,10 +112,9 @@ it('answers questions with options and with own words', async () => {
   expect(asked.event).toMatchObject({ kind: 'question', questions: [{ header: 'Database' }, { header: 'Extras' }] });
   expect(await pane.waitFor((screen) => screen.kind === 'dialog')).toMatchObject({ which: 'question' });
   decide(pane, asked, { kind: 'answers', answers: ['Postgres', 'none of them, "thanks"'] });
-  await pane.next('idle');
-  const reply = pane.events().findLast((event) => event.event === 'said');
-  expect(reply?.text).toContain('Postgres');
-  expect(reply?.text).toContain('none of them, \\"thanks\\"');
+  const reply = (await pane.next('idle')).event.text;
+  expect(reply).toContain('Postgres');
+  expect(reply).toContain('none of them, \\"thanks\\"');
 });
 
 it('reports every end of a turn: interrupted and failed', async () => {
@@ -134,7 +132,33 @@ it('reports every end of a turn: interrupted and failed', async () => {
   await pane.next('idle');
 });
 
-it('takes nothing with it when it exits', async () => {
+it('ends with its pane', async () => {
+  const pane = await startCodex();
+  await pane.paste('run echo never');
+  await pane.next('asked');
+  pane.tmux('respawn-pane', '-k', '-t', 'demo', 'sh');
+  await pane.next('ended');
+  await vi.waitFor(() => {
+    expect(processes(pane, 'codex-companion')).toEqual([]);
+    expect(processes(pane, 'app-server')).toEqual([]);
+    expect(waiting(pane)).toEqual([]);
+    expect(readdirSync(runFolder(pane))).toEqual([]);
+  }, SOON);
+});
+
+it('takes a text after Esc was pressed in its empty box', async () => {
+  const pane = await startCodex();
+  await pane.paste('hello');
+  await pane.next('idle');
+  await idleBox(pane);
+  pane.press('Escape');
+  await vi.waitFor(() => expect(pane.screen()).toContain('esc again to edit'), SOON);
+  expect(pane.read()).toMatchObject({ kind: 'empty' });
+  await pane.paste('after Esc');
+  expect((await pane.next('submitted')).event.prompt).toBe('after Esc');
+});
+
+it('leaves nothing behind when it exits', async () => {
   const pane = await startCodex();
   await pane.next('started');
   await pane.paste('/exit');
