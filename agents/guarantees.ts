@@ -19,12 +19,12 @@ const PERMISSIONS: Readonly<Record<'api' | 'hook' | 'keys' | 'none', readonly st
   api: [],
   hook: ['while it asks in the thread, its terminal shows no dialog'],
   keys: ['its dialogs are answered by pressing their keys'],
-  none: ['its dialogs cannot be answered in the thread'],
+  none: ['it asks for no permission'],
 };
 
 const QUESTIONS: typeof PERMISSIONS = {
   api: [],
   hook: ['while it asks a question in the thread, its terminal shows none'],
   keys: ['its questions are answered by pressing keys'],
-  none: ['its questions cannot be answered in the thread'],
+  none: ['it asks no questions'],
 };
