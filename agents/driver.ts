@@ -66,10 +66,10 @@ export interface AgentGuarantees {
   readonly receipt: 'hook' | 'screen';
   /**
    * `api`: answered through `ask` while the dialog in the terminal stays live. `hook`: through `ask`, and the terminal shows no dialog
-   * meanwhile. `keys`: by keys on the recognised dialog.
+   * meanwhile. `keys`: by keys on the recognised dialog. `never`: it does not ask.
    */
-  readonly permission: 'api' | 'hook' | 'keys' | 'none';
-  readonly question: 'api' | 'hook' | 'keys' | 'none';
+  readonly permission: 'api' | 'hook' | 'keys' | 'none' | 'never';
+  readonly question: 'api' | 'hook' | 'keys' | 'none' | 'never';
   /** Texts between tools are posted when they are written. */
   readonly textBetweenTools: boolean;
   /** `kept`: a message is submitted and the draft stays. `waits`: the message waits until the draft is gone. */

@@ -1,6 +1,6 @@
 // What an agent cannot do as well as others, in words for its thread. Pure.
 
-import type { AgentDriver } from './driver.ts';
+import type { AgentDriver, AgentGuarantees } from './driver.ts';
 
 /** One short clause each; none if it can do everything. */
 export function guaranteeNotes({ guarantees, typing }: Pick<AgentDriver, 'guarantees' | 'typing'>): readonly string[] {
@@ -15,16 +15,18 @@ export function guaranteeNotes({ guarantees, typing }: Pick<AgentDriver, 'guaran
   ];
 }
 
-const PERMISSIONS: Readonly<Record<'api' | 'hook' | 'keys' | 'none', readonly string[]>> = {
+const PERMISSIONS: Readonly<Record<AgentGuarantees['permission'], readonly string[]>> = {
   api: [],
   hook: ['while it asks in the thread, its terminal shows no dialog'],
   keys: ['its dialogs are answered by pressing their keys'],
-  none: ['it asks for no permission'],
+  none: ['its dialogs cannot be answered in the thread'],
+  never: ['it works without asking for permission'],
 };
 
 const QUESTIONS: typeof PERMISSIONS = {
   api: [],
   hook: ['while it asks a question in the thread, its terminal shows none'],
   keys: ['its questions are answered by pressing keys'],
-  none: ['it asks no questions'],
+  none: ['its questions cannot be answered in the thread'],
+  never: [],
 };

@@ -18,8 +18,8 @@ export interface Reporter {
 const DROP_WITHIN_MS = 20_000;
 const LONGEST_ANSWER = 256 * 1024;
 
-/** `scripts` is the folder of `drop` and `ask`. */
-export function openReporter(agent: string, scripts: string): Reporter {
+/** `scripts` is the folder of `drop` and `ask`. `home`: threadmux's home there; empty if the environment says it. */
+export function openReporter(agent: string, scripts: string, home = ''): Reporter {
   const asking = new Map<string, ChildProcess>();
   // One after the other: the number of a letter comes from the letters before it.
   let queue: Promise<unknown> = Promise.resolve();
@@ -27,7 +27,8 @@ export function openReporter(agent: string, scripts: string): Reporter {
     queue = queue.then(act).catch(() => {});
   };
   const start = (script: 'drop' | 'ask', event: Fields) => {
-    const child = spawn('/bin/sh', [`${scripts}/${script}`, agent], {
+    const there = home === '' ? [] : [`THREADMUX_HOME=${home}`];
+    const child = spawn('env', [...there, '/bin/sh', `${scripts}/${script}`, agent], {
       stdio: ['pipe', script === 'ask' ? 'pipe' : 'ignore', 'ignore'],
     });
     child.on('error', () => {}); // whoever needs its end waits for `close`

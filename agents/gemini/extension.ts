@@ -3,12 +3,12 @@
 
 import { quoteShellWord } from '../../core/shell-word.ts';
 import type { AgentExtension, ExtensionPaths } from '../driver.ts';
+import { extensionName } from '../extension-name.ts';
 
 export const geminiExtension: AgentExtension = { folder: extensionFolder, files: extensionFiles };
 
-/** Several machines may have installed threadmux on one host; each has its own folder. */
 function extensionFolder({ home }: ExtensionPaths): string {
-  return `.gemini/extensions/${nameFor(home)}`;
+  return `.gemini/extensions/${extensionName(home)}`;
 }
 
 /** By their paths in the folder. */
@@ -17,18 +17,13 @@ function extensionFiles({ scripts, home }: ExtensionPaths): Readonly<Record<stri
   const hook = { type: 'command', name: 'threadmux', command, timeout: TIMEOUT_MS };
   const hooks = Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook] }]]));
   return {
-    'gemini-extension.json': json({ name: nameFor(home), version: '1.0.0' }),
+    'gemini-extension.json': json({ name: extensionName(home), version: '1.0.0' }),
     'hooks/hooks.json': json({ hooks }),
   };
 }
 
 const EVENTS = ['SessionStart', 'BeforeAgent', 'BeforeTool', 'Notification', 'AfterAgent', 'SessionEnd'];
 const TIMEOUT_MS = 10_000;
-
-function nameFor(home: string): string {
-  const [, machine] = /\/for\/([\w.-]+)$/.exec(home) ?? [];
-  return machine === undefined ? 'threadmux' : `threadmux-${machine.toLowerCase().replace(/[^a-z0-9-]/g, '-')}`;
-}
 
 function json(value: object): string {
   return `${JSON.stringify(value, null, 2)}\n`;

@@ -3,6 +3,7 @@
 import type { PromptDecision } from '../../core/prompt.ts';
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { type AskedEvent, parseAgentEvent } from '../event.ts';
+import { opencodeExtension } from './installed.ts';
 import { NO_CONVERSATION } from './translate.ts';
 import { opencodeScreen, opencodeTyping } from './typing.ts';
 
@@ -17,8 +18,9 @@ export const opencode: AgentDriver = {
   },
   files: [
     ...['reporter.js', 'loose-fields.js', 'opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
-    ...['opencode/start', 'opencode/config.json'],
+    'opencode/start',
   ],
+  extension: opencodeExtension,
   launch,
   readEvent: parseAgentEvent,
   screen: opencodeScreen,
@@ -29,18 +31,17 @@ export const opencode: AgentDriver = {
 function launch({ command, settings, resume, scripts, home }: LaunchOptions): Launch {
   const folder = `${scripts}/opencode`;
   const session = typeof resume === 'object' && resume.session !== NO_CONVERSATION ? resume.session : undefined;
-  const plugin = `${folder}/plugin.js`;
-  const config = { plugin: [session === undefined ? plugin : [plugin, { session }]] };
+  const plugin = JSON.stringify([`${folder}/plugin.js`, { home, ...(session === undefined ? {} : { session }) }]);
   const { model, permissionMode = '', args = [] } = settings;
   return {
     argv: [
-      ...['sh', `${folder}/start`, JSON.stringify(config), `${folder}/config.json`, ...command],
+      ...['sh', `${folder}/start`, plugin, ...command],
       ...(model === undefined ? [] : ['--model', model]),
       ...(MODES[permissionMode] ?? []),
       ...(resume === 'newest' ? ['--continue'] : session === undefined ? [] : ['--session', session]),
       ...args,
     ],
-    environment: { THREADMUX_HOME: home },
+    environment: {},
   };
 }
 

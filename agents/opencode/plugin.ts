@@ -11,7 +11,7 @@ interface PluginInput {
   readonly client: { readonly _client: { post(request: Fields): Promise<unknown> } };
 }
 
-/** The plugin may be given twice, by `install` and by the bridge. */
+/** The plugin may be given twice for the same home, by `install` and by the bridge. */
 const LOADED = Symbol.for('threadmux.opencode');
 
 // OpenCode takes every export of this file for a plugin.
@@ -19,11 +19,13 @@ export const ThreadmuxPlugin = async ({ client, directory }: PluginInput, option
   const global = globalThis as { [LOADED]?: Set<string> };
   global[LOADED] ??= new Set();
   const loaded = global[LOADED];
-  if (loaded.has(directory)) return {};
-  loaded.add(directory);
+  const home = textField(options.home);
+  const key = `${home}\0${directory}`;
+  if (loaded.has(key)) return {};
+  loaded.add(key);
 
   const translator = openTranslator(directory, textField(options.session));
-  const reporter = openReporter('opencode', fileURLToPath(new URL('..', import.meta.url)));
+  const reporter = openReporter('opencode', fileURLToPath(new URL('..', import.meta.url)), home);
 
   const take = (steps: readonly OpencodeStep[]) => {
     for (const step of steps) {
@@ -57,7 +59,7 @@ export const ThreadmuxPlugin = async ({ client, directory }: PluginInput, option
       output.env.THREADMUX_NESTED = '1';
     }),
     async dispose() {
-      loaded.delete(directory);
+      loaded.delete(key);
       take(translator.ended());
       await reporter.finish();
     },

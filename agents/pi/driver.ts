@@ -2,6 +2,7 @@
 
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { parseAgentEvent } from '../event.ts';
+import { piExtension } from './installed.ts';
 import { piScreen, piTyping } from './typing.ts';
 
 export const pi: AgentDriver = {
@@ -10,10 +11,11 @@ export const pi: AgentDriver = {
   programs: ['pi'],
   variables: ['PI_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
-    ...{ receipt: 'hook', permission: 'none', question: 'none', textBetweenTools: true },
+    ...{ receipt: 'hook', permission: 'never', question: 'never', textBetweenTools: true },
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
   },
   files: ['reporter.js', 'loose-fields.js', 'pi/extension.js', 'pi/translate.js'],
+  extension: piExtension,
   launch,
   readEvent: parseAgentEvent,
   screen: piScreen,

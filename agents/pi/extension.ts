@@ -20,15 +20,18 @@ const EVENTS = [
 ];
 /** pi waits 2, 4 and 8 seconds before it tries again. */
 const GOES_ON_WITHIN_MS = 20_000;
-/** The extension may be given twice, by `install` and by the bridge. */
+/** The extension may be given twice for the same home, by `install` and by the bridge. */
 const LOADED = Symbol.for('threadmux.pi');
 
-function reportToThreadmux(pi: Pi): void {
-  const global = globalThis as { [LOADED]?: boolean };
-  if (global[LOADED]) return;
-  global[LOADED] = true;
+/** `home`: threadmux's home, if `install` knows it. */
+function reportToThreadmux(pi: Pi, home = process.env.THREADMUX_HOME ?? ''): void {
+  const global = globalThis as { [LOADED]?: Set<string> };
+  global[LOADED] ??= new Set();
+  const loaded = global[LOADED];
+  if (loaded.has(home)) return;
+  loaded.add(home);
   const translator = openPiTranslator();
-  const reporter = openReporter('pi', fileURLToPath(new URL('..', import.meta.url)));
+  const reporter = openReporter('pi', fileURLToPath(new URL('..', import.meta.url)), home);
   let waiting: NodeJS.Timeout | undefined;
 
   const take = (step: PiStep) => {
@@ -45,7 +48,7 @@ function reportToThreadmux(pi: Pi): void {
         if (!hasUI) return; // a run without a terminal, such as one that another agent started
         for (const step of translator.read(event, { session: sessionManager.getSessionId(), cwd })) take(step);
         if (name !== 'session_shutdown') return;
-        global[LOADED] = false; // pi loads its extensions again for another conversation
+        loaded.delete(home); // pi loads its extensions again for another conversation
         await reporter.finish();
       } catch {
         // A report is lost; the turn of the user goes on.

@@ -11,7 +11,8 @@ const ASKS: Readonly<Record<AgentGuarantees['permission'], string>> = {
   api: 'one tap',
   hook: 'one tap',
   keys: 'one tap, by keys',
-  none: 'it has none',
+  none: 'in the terminal only',
+  never: 'it has none',
 };
 const yesOrNo = (is: boolean) => (is ? 'yes' : 'no');
 
@@ -23,7 +24,7 @@ const ROWS: readonly (readonly [string, (driver: AgentDriver) => string])[] = [
   ['Question', ({ guarantees }) => ASKS[guarantees.question]],
   [
     'Dialog stays open in the terminal',
-    ({ guarantees }) => (guarantees.permission === 'none' ? '–' : yesOrNo(guarantees.permission !== 'hook')),
+    ({ guarantees }) => (guarantees.permission === 'never' ? '–' : yesOrNo(guarantees.permission !== 'hook')),
   ],
   ['Draft in its box', ({ guarantees }) => (guarantees.draft === 'kept' ? 'kept' : 'kept, your message waits')],
   ['While it works', ({ typing }) => (typing.onlyWhenIdle ? 'your message waits' : 'it is typed at once')],

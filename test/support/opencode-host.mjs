@@ -9,7 +9,7 @@ const { ThreadmuxPlugin } = await import(pathToFileURL(path).href);
 const post = async ({ url, path: { id }, body }) => process.stdout.write(`${JSON.stringify({ url, id, body })}\n`);
 const input = { directory: '/work', client: { _client: { post } } };
 const hooks = await ThreadmuxPlugin(input, JSON.parse(options));
-const again = await ThreadmuxPlugin(input);
+const again = await ThreadmuxPlugin(input, JSON.parse(options));
 if (Object.keys(again).length > 0) throw new Error('the plugin was loaded twice');
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -16,10 +16,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished, vi } from 'vitest';
-import type { AgentDriver, Launch, LaunchOptions } from '../../../agents/driver.ts';
+import type { AgentDriver, ExtensionPaths, Launch, LaunchOptions } from '../../../agents/driver.ts';
 import type { AgentEvent } from '../../../agents/event.ts';
 import type { AgentScreen, PaneFacts } from '../../../agents/screen.ts';
 import { quoteShellWords } from '../../../core/shell-word.ts';
@@ -67,6 +67,8 @@ interface PaneOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly settings?: LaunchOptions['settings'];
   readonly resume?: 'newest' | { readonly session: string };
+  /** Started by hand, with the extension that `install` adds. */
+  readonly byHand?: boolean;
   /** Changes what the driver wants to start. */
   readonly change?: (launch: Launch) => Launch;
 }
@@ -91,6 +93,7 @@ export async function openAgentPane(
     environment = {},
     settings = {},
     resume,
+    byHand = false,
     change = (one) => one,
   }: PaneOptions = {},
 ): Promise<AgentPane & { stop(): Promise<void> }> {
@@ -102,15 +105,19 @@ export async function openAgentPane(
   mkdirSync(ours, { recursive: true });
   const model = await startScriptedModel();
   const command = writeLabCommand(name, { dir, home, project, port: model.port });
-  const launch = change(
-    driver.launch({
-      command: [command],
-      settings,
-      ...(resume === undefined ? {} : { resume }),
-      ...{ scripts: SCRIPTS, home: ours, directory: project },
-      local: { node: process.execPath, dist: join(SCRIPTS, '..') },
-    }),
-  );
+  if (byHand) writeExtension(driver, home, { scripts: SCRIPTS, home: ours });
+  const start = byHand ? { argv: [command], environment: {} } : undefined;
+  const launch =
+    start ??
+    change(
+      driver.launch({
+        command: [command],
+        settings,
+        ...(resume === undefined ? {} : { resume }),
+        ...{ scripts: SCRIPTS, home: ours, directory: project },
+        local: { node: process.execPath, dist: join(SCRIPTS, '..') },
+      }),
+    );
   const env = { PATH: process.env.PATH ?? '', HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh', ...environment };
   const tmux = (...args: string[]) => {
     const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' });
@@ -121,7 +128,7 @@ export async function openAgentPane(
   mkdirSync(join(ours, 'state'), { recursive: true });
   spawnSync('mkfifo', [join(ours, 'bell')]);
   tmux('new-session', '-d', '-s', 'demo', '-x', String(size.width), '-y', String(size.height), '-c', project, 'sh');
-  const variables = Object.entries({ ...launch.environment, THREADMUX_HOME: ours });
+  const variables = Object.entries({ ...launch.environment, ...(byHand ? {} : { THREADMUX_HOME: ours }) });
   const line = quoteShellWords(['env', ...variables.map(([key, value]) => `${key}=${value}`), ...launch.argv]);
   writeFileSync(join(dir, 'start.sh'), `exec ${line}\n`);
   tmux('send-keys', '-t', 'demo', '-l', `sh ${join(dir, 'start.sh')}`);
@@ -195,6 +202,15 @@ export async function openAgentPane(
     },
     waitFor,
   };
+}
+
+function writeExtension({ extension }: AgentDriver, userHome: string, paths: ExtensionPaths): void {
+  if (extension === undefined) throw new Error('it has no extension');
+  for (const [file, text] of Object.entries(extension.files(paths))) {
+    const path = join(userHome, extension.folder(paths), file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
 }
 
 /** The first start of some agents takes half a minute on a busy machine. */

@@ -1,5 +1,5 @@
-// The same table of cases for every agent: the real program, driven from its thread. A case that an agent cannot do has its reason in
-// `CANNOT`, and the test checks that it is refused politely.
+// The same table of cases for every agent: the real program, driven from its thread. A case that an agent cannot do is in `CANNOT`, with
+// the reason and what happens instead.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,18 +22,6 @@ const KEYS: Readonly<Record<LabAgentName, { allow: string[]; clear: string; exit
   gemini: { allow: ['1'], clear: 'C-c', exit: ['C-c', 'C-c'] },
   opencode: { allow: ['Enter'], clear: 'C-u', exit: ['C-c'] },
   pi: { allow: [], clear: 'C-u', exit: ['C-d'] },
-};
-
-const NEVER_ASKS = 'pi never asks for a permission and has no question tool';
-const CANNOT: Readonly<Partial<Record<LabAgentName, Partial<Record<Case, string>>>>> = {
-  pi: {
-    'permission allowed': NEVER_ASKS,
-    'permission denied': NEVER_ASKS,
-    question: NEVER_ASKS,
-    'own words': NEVER_ASKS,
-    'answer in the terminal': NEVER_ASKS,
-    'text with /': 'pi takes every text that begins with "/" for a command',
-  },
 };
 
 interface Agent {
@@ -251,24 +239,49 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
   },
 };
 
-/** What happens instead of a case that an agent cannot do. */
-const REFUSES: Readonly<Partial<Record<LabAgentName, Partial<Record<Case, (agent: Agent) => Promise<void>>>>>> = {
+interface Cannot {
+  readonly because: string;
+  /** It is refused politely, or there is nothing to refuse. */
+  readonly instead: (agent: Agent) => Promise<void>;
+}
+
+const neverAsks: Cannot = {
+  because: 'pi never asks for a permission',
+  async instead(agent) {
+    const { thread } = agent;
+    const file = `unasked-${Date.now()}.txt`;
+    const message = await thread.say(`run touch ${file}`);
+    await thread.posted(message, 'Done. The tool said');
+    expect(wrote(agent, file)).toBe(true);
+    expect((await thread.since(message)).every(({ components }) => components.length === 0)).toBe(true);
+    const welcome = (await lab.person.messages(lab.channelId)).find(({ id }) => id === thread.thread);
+    expect(welcome?.content).toContain('without asking for permission');
+  },
+};
+
+const noQuestions: Cannot = {
+  because: 'pi has no tool for questions',
+  async instead({ thread }) {
+    const message = await thread.say('ask');
+    await thread.posted(message, 'No such tool was offered');
+  },
+};
+
+const CANNOT: Readonly<Partial<Record<LabAgentName, Partial<Record<Case, Cannot>>>>> = {
   pi: {
-    async 'permission allowed'(agent) {
-      const message = await agent.thread.say('run touch unasked.txt');
-      await agent.thread.posted(message, 'Done. The tool said');
-      expect(wrote(agent, 'unasked.txt')).toBe(true);
-      expect((await agent.thread.since(message)).every(({ components }) => components.length === 0)).toBe(true);
-    },
-    async question({ thread }) {
-      const message = await thread.say('ask');
-      await thread.posted(message, 'No such tool was offered');
-    },
-    async 'text with /'({ thread }) {
-      const message = await thread.say('/quit');
-      await thread.marked(message, '⚠️');
-      await thread.posted(message, 'Put a word before it');
-      await thread.ready();
+    'permission allowed': neverAsks,
+    'permission denied': neverAsks,
+    'answer in the terminal': neverAsks,
+    question: noQuestions,
+    'own words': noQuestions,
+    'text with /': {
+      because: 'pi takes a text that begins with "/" for a command',
+      async instead({ thread }) {
+        const message = await thread.say('/quit');
+        await thread.marked(message, '⚠️');
+        await thread.posted(message, 'Put a word before it');
+        await thread.ready();
+      },
     },
   },
 };
@@ -279,9 +292,10 @@ describe.each(labAgents())('%s', (name) => {
     agent = { name, thread: await lab.start(name) };
   });
 
-  it.each(CASES)('%s', async (one) => {
-    const reason = CANNOT[name]?.[one];
-    if (reason === undefined) await DOES[one](agent);
-    else await REFUSES[name]?.[one]?.(agent);
-  });
+  for (const one of CASES) {
+    const cannot = CANNOT[name]?.[one];
+    it(cannot === undefined ? one : `${one}: not possible, because ${cannot.because}`, () =>
+      (cannot?.instead ?? DOES[one])(agent),
+    );
+  }
 });

@@ -167,14 +167,20 @@ describe('OpenCode', () => {
     await pane.waitFor((now) => now.kind === 'shell');
   });
 
-  it.each([
-    ['its content', { OPENCODE_CONFIG_CONTENT: '{ "username": "of-the-user", "plugin": [] }' }],
-    ['both', { OPENCODE_CONFIG_CONTENT: '{ "username": "of-the-user" }', OPENCODE_CONFIG: '/nowhere/opencode.json' }],
-  ])('loads our plugin beside a configuration in variables of the user: %s', async (_, environment) => {
+  it('loads our plugin beside a configuration in a variable of the user', async () => {
+    const environment = { OPENCODE_CONFIG_CONTENT: '{ "username": "of-the-user", "plugin": [] }' };
     const other = await startAgentPane('opencode', opencode, { environment });
     await other.next('started');
     await other.ready();
     await other.paste('hello');
     await other.next('idle');
+  });
+
+  it('reports also if a person starts it, once its extension is installed', async () => {
+    const other = await startAgentPane('opencode', opencode, { byHand: true });
+    await other.next('started');
+    await other.ready();
+    await other.paste('hello');
+    expect((await other.next('idle')).event.text).toBe('Echo: hello');
   });
 });

@@ -14,18 +14,23 @@ const HOST = fileURLToPath(new URL('../../support/opencode-host.mjs', import.met
 const SCRIPTS = fileURLToPath(new URL('../../../dist/hooks', import.meta.url));
 const ASKED = { id: 'per_1', sessionID: 'ses_1', permission: 'bash', patterns: ['ls'], metadata: { command: 'ls' } };
 
-function startPlugin({ nested = false, options = {} } = {}) {
+function startPlugin({ nested = false, options = {}, knowsHome = false } = {}) {
   const home = tempFolder();
   mkdirSync(join(home, 'state'));
   writeFileSync(join(home, 'state/courier.pid'), String(process.pid)); // a courier seems to run
   const env = {
-    ...{ PATH: process.env.PATH, HOME: home, THREADMUX_HOME: home, TMUX: `${home}/none,1,0`, TMUX_PANE: '%7' },
+    ...{ PATH: process.env.PATH, HOME: '/nowhere', TMUX: `${home}/none,1,0`, TMUX_PANE: '%7' },
+    ...(knowsHome ? {} : { THREADMUX_HOME: home }),
     ...(nested ? { THREADMUX_NESTED: '1' } : {}),
   };
-  const child = spawn(process.execPath, [HOST, join(SCRIPTS, 'opencode/plugin.js'), JSON.stringify(options)], {
-    env,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [HOST, join(SCRIPTS, 'opencode/plugin.js'), JSON.stringify({ ...options, ...(knowsHome ? { home } : {}) })],
+    {
+      env,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    },
+  );
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));
   const posted: unknown[] = [];
@@ -126,6 +131,12 @@ describe('the plugin for OpenCode', () => {
       ]),
     );
     expect(await plugin.exit()).toBe(0);
+  });
+
+  it('finds the home that it was installed for', async () => {
+    const plugin = startPlugin({ knowsHome: true });
+    expect(await plugin.exit()).toBe(0);
+    expect(plugin.events()).toEqual(['started', 'ended']);
   });
 
   it('survives events of another form', async () => {
