@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parsedJson } from '../core/json.ts';
+import { parsedForeignJson } from '../core/json.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { readText } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
@@ -32,7 +32,7 @@ const statusSchema = z.object({
     .catch(undefined),
 });
 
-type StatusLineInput = z.infer<typeof statusSchema>;
+export type StatusLineInput = z.infer<typeof statusSchema>;
 
 export function parseStatusLineInput(json: unknown): StatusLineInput | undefined {
   return statusSchema.safeParse(json).data;
@@ -81,7 +81,7 @@ export function localClock(seconds: number, now: Date = new Date(), timeZone?: s
 
 export function loadStatus(home: Home, agentSession: string): unknown {
   const path = pathOf(home, agentSession);
-  return path === undefined ? undefined : parsedJson(readText(path) ?? '');
+  return path === undefined ? undefined : parsedForeignJson(readText(path) ?? '');
 }
 
 /** The id comes from outside, and the path must stay inside the folder. */

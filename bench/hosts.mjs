@@ -1,5 +1,5 @@
-// The cost of another host: an idle one; time until its reply is visible, compared with a local reply plus one round trip; and
-// execs per message.
+// The cost of another host: an idle one; time until its reply is visible, compared with a local reply plus one round trip;
+// execs per message; and a host that comes back.
 
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -26,12 +26,17 @@ const ROUNDS = 25;
 const WARM_UP = 5;
 const LIMIT = 1.5;
 const MESSAGES = 10;
+const ABSENCES = 5;
+const AWAY_MS = 6_000;
+/** Until everything goes on after the first connection. */
+const BACK_MS = 2_000;
 const IDLE_SECONDS = 60;
 /** Three heartbeats, each with a look at the panes, and one more of both if the minute begins just before one. */
 const WAKE_UPS = 8;
 const HERE = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
 const run = promisify(execFile);
+const now = () => performance.timeOrigin + performance.now();
 
 await measure(async ({ folder, start }) => {
   const naps = join(folder, 'naps');
@@ -118,8 +123,21 @@ await measure(async ({ folder, start }) => {
       ratio <= LIMIT,
     );
 
-    const execs = await typing({ far, folder, drop, ours, shared, ssh, workspace });
-    conclude(`a message into a pane there costs ${execs} execs`, execs === 2);
+    const chat = await openChat({ far, folder, drop, ours, shared, workspace });
+    const execs = await typing({ chat, ssh });
+    // Now and then a look at the state of the session falls between.
+    conclude(`a message into a pane there costs ${median(execs)} execs (${spread(execs)})`, median(execs) === 2);
+
+    const { reply, message } = await comingBack({ chat, ssh, replies });
+    printTable(`After a host is back, ms from its first connection, median of ${ABSENCES}`, [
+      ['', 'ms', 'ms from … to'],
+      row('a reply that waited there is visible', reply),
+      row('a message that waited here is typed', message),
+    ]);
+    conclude(
+      `what waited for a host goes on within ${BACK_MS / 1_000} seconds of the first connection`,
+      Math.max(...reply, ...message) <= BACK_MS,
+    );
   } finally {
     stopping.abort();
     await courier;
@@ -185,8 +203,8 @@ function turnLines(id, text) {
     .join('');
 }
 
-/** Execs from a message to its Enter, with the fake Claude Code and its hooks. */
-async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
+/** The fake Claude Code with its hooks in a pane there, and the user in its thread. */
+async function openChat({ far, folder, drop, ours, shared, workspace }) {
   const cwd = join(folder, 'pane');
   mkdirSync(cwd);
   const record = join(cwd, 'record');
@@ -199,21 +217,51 @@ async function typing({ far, folder, drop, ours, shared, ssh, workspace }) {
   await until(() => mine() !== undefined);
   const { headers } = await signIn(workspace.newLink());
   const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;
-  let execs = 0;
+  const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+  /** Writes a message; resolves with a function that waits for its Enter and returns when that was. */
+  return async (content) => {
+    const length = readFileSync(record).length;
+    await fetch(url, { ...options, body: JSON.stringify({ content }) });
+    return async () => {
+      await until(() => readFileSync(record).length > length);
+      return statSync(record).mtimeMs;
+    };
+  };
+}
+
+/** Execs from a message to its Enter. */
+async function typing({ chat, ssh }) {
+  const execs = [];
   for (let n = 0; n < MESSAGES; n++) {
     await sleep(4_000); // the previous reply is posted, and the pane was looked at
     const before = (await ssh.ask('counts')).execs;
-    const length = readFileSync(record).length;
-    const body = JSON.stringify({ content: `message ${n}` });
-    const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
-    await fetch(url, { ...options, body });
-    await until(() => readFileSync(record).length > length);
+    const typed = await chat(`message ${n}`);
+    const enterAt = await typed();
     // Later execs belong to the answer.
-    const enterAt = statSync(record).mtimeMs;
     const { times } = await ssh.ask('counts');
-    execs += times.slice(before).filter((at) => at < enterAt).length;
+    execs.push(times.slice(before).filter((at) => at < enterAt).length);
   }
-  return execs / MESSAGES;
+  return execs;
+}
+
+/** A reply that waits on the host and a message that waits here, while the host is away for some seconds. */
+async function comingBack({ chat, ssh, replies }) {
+  const times = { reply: [], message: [] };
+  for (let n = 0; n < ABSENCES; n++) {
+    await sleep(2_000);
+    await ssh.ask('away');
+    await sleep(1_000);
+    const number = WARM_UP + ROUNDS + n;
+    const seen = replies.there(number).then(now);
+    const typed = await chat(`written while it was away ${n}`);
+    await sleep(AWAY_MS);
+    await ssh.ask('back');
+    const [seenAt, typedAt] = await Promise.all([seen, typed()]);
+    const { connectedAt } = await ssh.ask('counts');
+    times.reply.push(seenAt - connectedAt);
+    times.message.push(typedAt - connectedAt);
+  }
+  return times;
 }
 
 /** A folder with a `sleep` that notes each call: everything on the host that waits uses it. */

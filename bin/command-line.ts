@@ -36,6 +36,11 @@ export function readNumber(least: number, most: number): (text: string) => numbe
   };
 }
 
+/** For commands that name a session. */
+export function onHost(command: Command): Command {
+  return command.option('--host <name>', 'host of the session').option('--json', 'print JSON');
+}
+
 /** Collects the values of a repeatable option. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
@@ -47,7 +52,9 @@ export function agentOptions(command: Command): Command {
     .option('--model <name>', 'model of the agent, such as opus')
     .option('--mode <mode>', 'permission mode of the agent, such as plan')
     .option('--agent <name>', 'agent to start (claude)')
-    .option('--continue', 'continue the newest conversation of this session');
+    .option('--continue', 'continue the newest conversation of this session')
+    .option('--worktree', 'start in a new git worktree')
+    .option('--no-worktree', 'start in the directory itself, although the project uses worktrees');
 }
 
 export function addWorktrees(program: Command): void {

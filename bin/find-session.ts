@@ -8,13 +8,14 @@ import { silentLog } from '../core/log.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
 import { filesForHosts } from '../install/program-files.ts';
-import { loadThreadRecords, type ThreadRecord } from '../threads/registry.ts';
+import { loadThreadRecord, loadThreadRecords, sessionKey, type ThreadRecord } from '../threads/registry.ts';
 import { openRemoteHosts, type RemoteHosts } from '../threads/remote-hosts.ts';
+import type { SessionPane } from '../threads/session-threads.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { currentPane, type PaneRef } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
-import { openContext } from './command-context.ts';
+import { type CliContext, openContext, openHookContext } from './command-context.ts';
 import { printable, withProgress } from './print.ts';
 
 export interface SessionFinder {
@@ -36,8 +37,14 @@ export interface SessionTarget {
 
 const TIMEOUT_MS = 15_000;
 
-export function openSessionFinder(): SessionFinder {
-  const { home, config } = openContext('cli');
+/** For a program in a session: its environment may lack variables that the bridge has. */
+export function openInnerFinder(): SessionFinder {
+  return openSessionFinder(openHookContext('cli'));
+}
+
+export function openSessionFinder(
+  { home, config }: Pick<CliContext, 'home' | 'config'> = openContext('cli'),
+): SessionFinder {
   const hosts = openHostList({ config, home, env: process.env });
   const remote = openRemoteHosts({
     hosts,
@@ -93,6 +100,20 @@ export function hostAndName(
 /** The pane that the hooks reported from; otherwise the session's active pane. */
 export function paneOf({ session, record }: SessionTarget): PaneRef {
   return record ?? { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
+}
+
+/** What the registry says of it now. */
+export function recordNow(home: Home, { host, session, record }: SessionTarget): ThreadRecord | undefined {
+  if (record !== undefined) return loadThreadRecord(home, record.thread) ?? record;
+  const key = sessionKey({ ...session, sessionId: session.id });
+  return loadThreadRecords(home).find((one) => !one.closed && one.host === host && sessionKey(one) === key);
+}
+
+/** The pane that this process runs in; undefined outside tmux. */
+export async function ownPane({ config }: Pick<SessionFinder, 'config'>): Promise<SessionPane | undefined> {
+  const { TMUX = '', TMUX_PANE = '' } = process.env;
+  const pane = await currentPane(localHost({ name: config.host, env: process.env }), TMUX, TMUX_PANE);
+  return pane && { ...pane, host: config.host };
 }
 
 async function ownSession({ records: all, config }: SessionFinder, host: string | undefined): Promise<SessionTarget> {

@@ -8,12 +8,17 @@ import { neutralise } from '../core/untrusted-text.ts';
 const SHOWN_AFTER_MS = 300;
 
 export function printJson(value: unknown): void {
-  // JSON leaves these control characters as they are, and a terminal may act on them.
-  const text = JSON.stringify(value, null, 2).replace(
-    /[\x7f-\x9f]/g,
-    (one) => `\\u00${one.charCodeAt(0).toString(16)}`,
-  );
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${harmless(JSON.stringify(value, null, 2))}\n`);
+}
+
+/** For output that goes on: one value per line. */
+export function printJsonLine(value: unknown): void {
+  process.stdout.write(`${harmless(JSON.stringify(value))}\n`);
+}
+
+/** JSON leaves these control characters as they are, and a terminal may act on them. */
+function harmless(json: string): string {
+  return json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }
 
 export function printText(text: string): void {

@@ -2,7 +2,8 @@
 
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
-import { addCommand, addWorktrees, agentOptions, collect, nameAndRest, readNumber } from './command-line.ts';
+import { addCommand, addWorktrees, agentOptions, collect, nameAndRest, onHost, readNumber } from './command-line.ts';
+import { addScripts, addThreads } from './program-threads.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -10,6 +11,8 @@ Exit codes:
   1   failure; see the message on stderr
   2   wrong usage
   3   no such session, host or letter
+  4   the agent waits for a person
+  5   the time is up
   69  a host or Discord could not be reached; try again later
   78  invalid configuration; restarting does not help
 
@@ -36,6 +39,8 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
   if (wantsJson) program.configureOutput({ writeErr: () => {}, outputError: () => {} });
   addRunning(program);
   addSessions(program);
+  addThreads(program);
+  addScripts(program);
   addSetUp(program);
   addLooking(program);
   addWorktrees(program);
@@ -80,6 +85,9 @@ function addSetUp(program: Command): void {
     'install --dry-run',
   )
     .option('--project <folder>', 'change only the settings of this project')
+    .addOption(
+      new Option('--plugin', 'install the plugin instead of hooks in settings.json').conflicts(['project', 'host']),
+    )
     .option('--dry-run', 'show the changes without making them')
     .option('--no-tmux', 'do not change tmux')
     .option('--agent <names>', 'other agents to add the hooks to, such as gemini, or all')
@@ -158,8 +166,6 @@ function addLooking(program: Command): void {
 }
 
 function addSessions(program: Command): void {
-  const onHost = (command: Command) =>
-    command.option('--host <name>', 'host of the session').option('--json', 'print JSON');
   const starting = (command: Command) =>
     agentOptions(onHost(command)).option(
       '--dir <directory>',
@@ -175,6 +181,9 @@ function addSessions(program: Command): void {
     ),
   )
     .option('--prefix <prefix>', 'name the session with this prefix and the next number')
+    .option('--prompt <text>', 'give the agent this prompt')
+    .option('--wait', 'wait for the reply to the prompt, and print it')
+    .option('--timeout <seconds>', 'how long to wait for the reply', readNumber(1, 86_400), 3_600)
     .action(async (_name, _words, flags, command: Command) => {
       const { name, rest } = nameAndRest(command, 'the command');
       await (await import('./commands/start.ts')).startSession(name, rest, flags);
@@ -200,6 +209,7 @@ function addSessions(program: Command): void {
     .alias('list')
     .option('--host <name>', 'list only this host')
     .option('--json', 'print JSON')
+    .option('--prefix <prefix>', 'list only names that begin like this')
     .option('--names', 'print only the names on this machine, one per line')
     .action(async (flags) => (await import('./commands/sessions.ts')).listAllSessions(flags));
   onHost(
@@ -211,6 +221,8 @@ function addSessions(program: Command): void {
     ),
   )
     .option('--wait <seconds>', 'how long to wait until the pane is ready', readNumber(0, 86_400), 3)
+    .option('--wait-reply', 'wait for the reply, and print it')
+    .option('--timeout <seconds>', 'how long to wait for the reply', readNumber(1, 86_400), 3_600)
     .action(async (_name, _words, flags, command: Command) => {
       const { name, rest } = nameAndRest(command, undefined);
       await (await import('./commands/send.ts')).send(name, rest, flags);
@@ -223,28 +235,13 @@ function addSessions(program: Command): void {
       'attach shop@mini',
     ),
   ).action(async (name, flags) => (await import('./commands/attach.ts')).attach(name, flags));
-  onHost(addCommand(program, 'capture [name]', 'print the screen of a session', 'capture shop -n 200'))
+  onHost(addCommand(program, 'capture [name]', 'print the last lines that a session shows', 'capture shop -n 200'))
     .option(
       '-n, --lines <lines>',
       'number of lines, including the scrollback (at most 10000)',
       readNumber(1, Number.MAX_SAFE_INTEGER),
+      1_000,
     )
+    .option('--post', "post them in the session's thread instead")
     .action(async (name, flags) => (await import('./commands/attach.ts')).capture(name, flags));
-  const thread = addCommand(
-    program,
-    'thread',
-    'open or archive the thread of a session; the session keeps running',
-    'thread close shop',
-  );
-  for (const [order, about] of [
-    ['open', 'create or reopen the thread'],
-    ['close', 'archive the thread until the session reports something or you write in it'],
-  ] as const)
-    onHost(addCommand(thread, `${order} [name]`, about, `thread ${order} shop`))
-      .option('--wait <seconds>', 'how long to wait for the result', readNumber(1, 86_400), 15)
-      .action(async (name, flags) => (await import('./commands/thread.ts')).orderThread(order, name, flags));
-  addCommand(program, 'auto', 'show or set whether every tmux session gets a thread', 'auto off')
-    .addArgument(new Argument('[switch]').choices(['on', 'off']))
-    .option('--json', 'print JSON')
-    .action(async (to, flags) => (await import('./commands/thread.ts')).auto(to, flags));
 }

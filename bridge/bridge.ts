@@ -5,11 +5,13 @@ import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
+import { carryOutRequests } from './carry-out-requests.ts';
 import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import { openGateways } from './open-gateways.ts';
 import type { Panels } from './panel/panels.ts';
 import { type BridgeOptions, startServer } from './start-server.ts';
+import { startWebhooks } from './webhooks.ts';
 import { startWorktreeEnds } from './worktree-ends.ts';
 
 /** A burst of changes is one write. */
@@ -25,7 +27,9 @@ export interface Bridge {
 }
 
 export async function startBridge(shared: Shared, options: BridgeOptions): Promise<Bridge> {
-  const states = watchPanes(shared, loadStates(shared.home));
+  const before = loadStates(shared.home);
+  const states = watchPanes(shared, before);
+  const webhooks = startWebhooks(shared, states, before);
   const file = createDebouncedWrite(() => saveStates(shared.home, states.all()), STATES_MS);
   states.onState(() => file.set(undefined));
   const parts = { ...shared, states };
@@ -34,11 +38,17 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   for (const side of sides) await side.takeUp();
   const { gateways, close: disconnect } = openGateways(sides, { ...shared, onFatal: options.onFatal });
   const worktreeEnds = startWorktreeEnds(shared);
+  const requests = carryOutRequests(
+    shared,
+    sides.map(({ tools }) => tools),
+  );
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   tellConfigChanges(shared);
   return {
     ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
     async close() {
+      requests.close();
+      webhooks.close();
       states.close();
       file.flush();
       lifecycle.close();

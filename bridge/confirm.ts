@@ -10,14 +10,17 @@ import { untrustedReason } from '../core/untrusted-text.ts';
 import { readPane } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
+import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import type { Waits } from './delivery.ts';
 import type { TypedState } from './delivery-attempt.ts';
 import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
+type TypedMessage = Pick<TypedState, 'typed' | 'deliveryId'>;
+
 export interface ConfirmOptions {
   readonly tmux: Tmux;
-  readonly record: ThreadRecord;
+  readonly record: PaneRef & Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession' | 'agent'>;
   readonly signal: AbortSignal;
   readonly look: SharedLook;
   /** Whether hooks report from this pane. */
@@ -51,13 +54,13 @@ const SCREEN_LOOKS = 12;
 const GONE_LOOKS = 3;
 const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: false } as const;
 
-export async function confirm(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
+export async function confirm(message: TypedMessage, options: ConfirmOptions): Promise<Confirmation> {
   return message.typed.kind === 'slash' || !options.isHeard()
     ? confirmByScreen(message, options)
     : confirmByHook(message, options);
 }
 
-async function confirmByHook(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
+async function confirmByHook(message: TypedMessage, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const waitMs = options.waits.confirmMs;
   const away = createAway(options);
@@ -84,7 +87,7 @@ async function confirmByHook(message: TypedState, options: ConfirmOptions): Prom
 }
 
 /** No hook reports, so the proof is that the text has left the box. */
-async function confirmByScreen(message: TypedState, options: ConfirmOptions): Promise<Confirmation> {
+async function confirmByScreen(message: TypedMessage, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const away = createAway(options);
   for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
@@ -120,7 +123,7 @@ function createAway({ onUnreachable, signal }: ConfirmOptions) {
 }
 
 /** Looks again first, because a restored draft of the user must not be submitted. */
-async function pressOnceMore(message: TypedState, options: ConfirmOptions): Promise<void> {
+async function pressOnceMore(message: TypedMessage, options: ConfirmOptions): Promise<void> {
   await sleep(500, undefined, { signal: options.signal });
   const seen = await lookAgain(message, options);
   if (seen.kind !== 'standing') return;
@@ -141,7 +144,7 @@ type Seen =
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 async function lookAgain(
-  message: TypedState,
+  message: TypedMessage,
   { tmux, record, signal, look }: ConfirmOptions,
   maxAgeMs = 0,
 ): Promise<Seen> {

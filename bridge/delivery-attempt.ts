@@ -35,7 +35,7 @@ interface AttemptOptions {
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
   readonly settleMs?: number;
-  /** The last text that was typed in this thread, if it is not confirmed yet. */
+  /** The last text that was typed in this thread. */
   readonly standing: () => AttemptState | undefined;
   /** A dialog is open: it gets its card, or is closed if it only shows something. */
   readonly onDialog: () => Promise<unknown>;
@@ -50,6 +50,8 @@ export interface AttemptState {
   /** What the pane showed before it was typed. */
   readonly before: string;
   readonly at: number;
+  /** When its receipt came. */
+  readonly confirmedAt?: number;
 }
 
 export type AttemptOutcome =
@@ -133,15 +135,18 @@ async function typeInto(
       ? { kind: 'typed', tmux, record, before: '' }
       : {
           kind: 'ran',
-          output: seen.kind === 'gone' || isStreaming(record) ? undefined : seen.text,
+          output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text,
         };
   if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen, driver.screen);
-  const standing = options.standing();
+  const last = options.standing();
+  const standing = last?.confirmedAt === undefined ? last : undefined;
+  // A receipt may be faster than the screen: what the box shows then is not a draft of the user.
+  const inBox = Date.now() - (last?.confirmedAt ?? Date.now()) < ARRIVES_WITHIN_MS ? last : undefined;
   const step = decide({
     ...{ look: seen, screen, record, isAgent, driver, text: message.typed.text, allowShell: options.allowShell },
-    ...{ standing: standing?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
+    ...{ standing: inBox?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
   });
   // Without hooks, the program that was just seen must still be in the foreground.
   const isReported = record.shell === 'no' && record.claudeSession !== '';
@@ -155,8 +160,8 @@ async function typeInto(
         await options.onDialog();
         return waiting(step.because, undefined);
       }
-      const isOurs = screen.kind === 'draft' && standing !== undefined;
-      return waiting(step.because, shown, { soon: isOurs && Date.now() - standing.at < ARRIVES_WITHIN_MS });
+      const isOurs = screen.kind === 'draft' && inBox !== undefined;
+      return waiting(step.because, shown, { soon: isOurs && Date.now() - inBox.at < ARRIVES_WITHIN_MS });
     }
     case 'leave-mode':
       await leaveMode(tmux, guard);
@@ -164,9 +169,10 @@ async function typeInto(
     case 'run': {
       options.onTyping();
       // In a terminal, one program may start another at any moment, and the input is for all of them.
-      const ran = isStreaming(record)
-        ? await writeToProgram(tmux, { pane: record, command: undefined }, message)
-        : await runInShell(tmux, { pane: record, command }, message);
+      const ran =
+        record.shell === 'terminal'
+          ? await writeToProgram(tmux, { pane: record, command: undefined }, message)
+          : await runInShell(tmux, { pane: record, command }, message);
       if (ran.kind === 'failed') options.onUntyped();
       return ran;
     }
@@ -220,11 +226,6 @@ export function hasArrived(
   { timesShown }: Pick<ScreenReader, 'timesShown'>,
 ): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
-}
-
-/** Its output streams into the thread. */
-function isStreaming({ shell }: ThreadRecord): boolean {
-  return shell === 'terminal';
 }
 
 function wasEntered(seen: LookResult, deliveryId: string): boolean {

@@ -184,7 +184,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),
     });
-    if (standing.get(thread.id)?.deliveryId === deliveryId) standing.delete(thread.id);
+    const last = standing.get(thread.id);
+    if (last?.deliveryId === deliveryId) standing.set(thread.id, { ...last, confirmedAt: Date.now() });
     if (proof.kind === 'unproven') return ended(message, thread, { ...proof, kind: 'unconfirmed' });
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
     await done(message, outcomes.submitted);

@@ -39,11 +39,11 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
     );
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
     const undo = tools.declared.ending({ host, name: record.sessionName, run: session && runOf(session) });
-    threads.registry.change(thread, { closed: true, state: 'ended' });
+    threads.registry.change(thread, { closed: true, ending: true, state: 'ended' });
     if (session !== undefined)
       await killSession(tmux, session).catch((error: unknown) => {
         undo();
-        threads.registry.change(thread, { closed: false, state: record.state });
+        threads.registry.change(thread, { closed: false, ending: false, state: record.state });
         throw error;
       });
     const content = '⏹️ Ended, because its thread was archived.';

@@ -67,6 +67,7 @@ export interface ServerSide {
   readonly known: KnownThreads;
   readonly panels: Panels;
   owns(channelId: string): Promise<boolean>;
+  readonly tools: CommandContext;
   takeUp(): Promise<void>;
   /** An event of the gateway; it counts as read when the promise resolves. */
   hear(name: string, data: unknown, live: boolean): Promise<void>;
@@ -192,7 +193,7 @@ export async function startServer(
   }
 
   return {
-    ...{ server, rest, guildIds, known, panels, hear },
+    ...{ server, rest, guildIds, known, panels, tools, hear },
     owns: async (id) => (await whereIs(id, known, channels)) !== 'elsewhere',
     async takeUp() {
       await streams.recover();

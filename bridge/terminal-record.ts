@@ -10,7 +10,7 @@ export function terminalPaneRecord(record: StreamRecord, host: string): ThreadRe
     ...{ ...pane, host, thread: record.thread, server: record.server, sessionName: record.name, cwd: record.dir },
     ...{ command: '', claudeSession: '', transcript: '', state: 'idle', shell: 'terminal', at: record.startedAt },
     ...{ channel: '', title: '', last: record.thread, posted: [], deliveries: [] },
-    ...{ archived: 'no', closed: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
+    ...{ archived: 'no', closed: false, ending: false, deleted: false, toldUnheard: false, stoppedAt: 0 },
     ...{ inChannel: false, adopted: 'no', agent: '' },
   };
 }

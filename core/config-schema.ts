@@ -7,6 +7,7 @@ import { isVariablePattern } from './session-environment.ts';
 import { isHostName, isSshName } from './session-name.ts';
 import { agentName, PROGRESS_LEVELS } from './session-settings.ts';
 import { isDiscordId } from './snowflake.ts';
+import { WEBHOOK_EVENTS } from './webhook.ts';
 
 const snowflake = z
   .string('must be a Discord id in quotes, such as "1234567890123456789"')
@@ -132,11 +133,24 @@ export const configSchema = z.strictObject({
     .min(1, 'must be a whole number from 1 to 500')
     .max(500, 'must be a whole number from 1 to 500')
     .default(5)
-    .describe('how many terminals and headless agents may run at the same time'),
+    .describe(
+      'how many terminals and headless agents may run at the same time, and how many sessions agents may start',
+    ),
   skipPermissions: z
     .array(place, 'must be a list of folders, such as ["~/code/shop"]')
     .default([])
     .describe('folders in which a headless agent may run without asking for permission'),
+  notify: z
+    .array(
+      z.strictObject({
+        url: z.url({ protocol: /^https?$/, error: 'must be a URL such as https://ntfy.sh/my-topic' }),
+        on: z.array(z.enum(WEBHOOK_EVENTS, 'must be "needs you", "done" or "failed"')).default([...WEBHOOK_EVENTS]),
+        format: z.enum(['json', 'ntfy'], 'must be "json" or "ntfy"').default('json'),
+      }),
+      'must be a list, such as [{"url": "https://ntfy.sh/my-topic", "format": "ntfy"}]',
+    )
+    .default([])
+    .describe('addresses that get a POST: [{"url": "https://…", "on": ["needs you", "done", "failed"]}]'),
   ignoreSessions: z
     .array(pattern)
     .default(['^_'])

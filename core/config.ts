@@ -7,6 +7,7 @@ import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
 import type { ProjectEntry } from './project.ts';
 import { projectProblem, unknownAgent } from './project-problem.ts';
+import { shownAddress } from './webhook.ts';
 
 export interface ServerConfig {
   readonly name: string;
@@ -110,8 +111,9 @@ export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonl
 export function maskedConfig(config: Config): Record<string, { value: unknown; from: string }> {
   const { origins, ...values } = config;
   const servers = config.servers.map((server) => ({ ...server, token: '[secret]' }));
+  const notify = config.notify.map((hook) => ({ ...hook, url: shownAddress(hook.url) }));
   return Object.fromEntries(
-    Object.entries({ ...values, servers }).map(([key, value]) => [
+    Object.entries({ ...values, servers, notify }).map(([key, value]) => [
       key,
       { value: value ?? null, from: origins[key] ?? 'default' },
     ]),

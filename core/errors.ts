@@ -6,6 +6,9 @@ type ErrorCode =
   | 'home_unsafe'
   | 'disk_failed'
   | 'busy'
+  | 'not_running'
+  | 'needs_person'
+  | 'not_submitted'
   | 'not_found'
   | 'bad_usage'
   | 'tmux_not_installed'
@@ -57,6 +60,9 @@ export const EXIT = {
   failed: 1,
   usage: 2,
   notFound: 3,
+  /** The agent waits for a person. */
+  needsPerson: 4,
+  timeIsUp: 5,
   /** A host or Discord could not be reached: the same command may work later. */
   unreachable: 69,
   /** A restart would not help: a service manager must not try. */
@@ -68,6 +74,8 @@ const CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   name_refused: EXIT.usage,
   not_found: EXIT.notFound,
   session_not_found: EXIT.notFound,
+  needs_person: EXIT.needsPerson,
+  not_running: EXIT.unreachable,
   host_unreachable: EXIT.unreachable,
   discord_unreachable: EXIT.unreachable,
   config_invalid: EXIT.config,
@@ -88,6 +96,12 @@ export function errorData(error: unknown): {
   return isThreadmuxError(error)
     ? { error: { code: error.code, message, hint: error.hint ?? null } }
     : { error: { code: 'internal', message, hint: null } };
+}
+
+/** The error that another process has described in this way. */
+export function errorOf({ code, message, hint }: ReturnType<typeof errorData>['error']): Error {
+  if (code === 'internal') return new Error(message);
+  return new ThreadmuxError(code as ErrorCode, message, hint === null ? {} : { hint });
 }
 
 // Explains file system errors to people: per errno, what it means and what to do about it.

@@ -1,7 +1,9 @@
 // Parses JSON from other programs and refuses deep nesting. JSON.parse accepts any depth, but recursive code that uses the
-// value afterwards (JSON.stringify, a comparison) would overflow the stack.
+// value afterwards (JSON.stringify, a comparison) would overflow the stack. What agents and hosts wrote may also have only so
+// many values: ten million empty objects need only 30 MB of text, but gigabytes of memory and many seconds.
 
 export const MOST_LEVELS = 100;
+export const MOST_VALUES = 200_000;
 
 /** Throws a SyntaxError, as JSON.parse does. */
 export function parseJson(text: string, most = MOST_LEVELS): unknown {
@@ -22,6 +24,32 @@ export function parsedJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** What an agent or another host wrote. Throws a SyntaxError, as JSON.parse does. */
+export function parseForeignJson(text: string): unknown {
+  if (hasTooManyValues(text)) throw new SyntaxError(`it has more than ${MOST_VALUES} values`);
+  return parseJson(text);
+}
+
+/** Undefined if the text is not JSON, or has too many values. */
+export function parsedForeignJson(text: string): unknown {
+  return hasTooManyValues(text) ? undefined : parsedJson(text);
+}
+
+/** Counts what begins or separates values, outside of strings. */
+function hasTooManyValues(text: string): boolean {
+  if (text.length <= MOST_VALUES) return false;
+  let isInString = false;
+  for (let at = 0, values = 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) isInString = !isInString;
+    else if (isInString) at += code === BACKSLASH ? 1 : 0;
+    else if ((code === COMMA || code === BRACKET || code === BRACE) && ++values > MOST_VALUES) return true;
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH, COMMA, BRACKET, BRACE] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b];
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;

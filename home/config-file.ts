@@ -60,7 +60,7 @@ export function expandHome(path: string, env: ConfigEnvironment): string {
 
 const NAMES = [
   ...['DISCORD_BOT_TOKEN', 'DISCORD_CHANNEL_ID', 'DISCORD_ALLOWED_USERS', 'DISCORD_API_BASE'],
-  ...['SSH_HOSTS', 'THREADMUX_HOST'],
+  ...['SSH_HOSTS', 'THREADMUX_HOST', 'THREADMUX_TMUX_SOCKET'],
 ];
 
 /** Replaces all values that were saved before. */

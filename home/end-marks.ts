@@ -2,7 +2,7 @@
 // session again; also later, if it is not running now.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, removeBestEffort, tryBestEffort, writeJson } from './atomic-write.ts';
@@ -24,6 +24,11 @@ export function putEndMark(home: Home, session: MarkedSession, mark: EndMark): v
   });
 }
 
+/** Mostly there are none, and then none has to be looked for. */
+export function hasEndMarks(home: Home): boolean {
+  return namesIn(folderOf(home)).length > 0;
+}
+
 export function readEndMark(home: Home, session: MarkedSession): EndMark | undefined {
   return readJson(pathOf(home, session), markSchema);
 }
@@ -33,6 +38,14 @@ export function removeEndMark(home: Home, session: MarkedSession): void {
 }
 
 const folderOf = (home: Home) => join(home.folder('state'), 'ended');
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // no mark was ever put
+  }
+}
 
 /** A name of tmux may have any characters. */
 function pathOf(home: Home, { host, name }: MarkedSession): string {

@@ -21,6 +21,7 @@ type Folder =
   | 'inbox'
   | 'answers'
   | 'prompts'
+  | 'requests'
   | 'threads'
   | 'files'
   | 'state'

@@ -76,7 +76,7 @@ type ProcessStart = `${number}` | 'gone' | 'unknown';
 export function processStart(pid: number): ProcessStart {
   if (!isAlive(pid)) return 'gone';
   try {
-    return process.platform === 'linux' ? parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : parsePs(ps(pid));
+    return process.platform === 'linux' ? parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8')) : startByPs(pid);
   } catch {
     return isAlive(pid) ? 'unknown' : 'gone';
   }
@@ -107,12 +107,14 @@ function numbered(text: string | undefined): ProcessStart {
   return /^\d+$/.test(text ?? '') ? (text as `${number}`) : 'unknown';
 }
 
-function ps(pid: number): string {
-  return execFileSync('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)], {
+/** Where there is no /proc. The language and time zone of the user must not change the result. */
+export function startByPs(pid: number): ProcessStart {
+  const printed = execFileSync('ps', ['-o', 'stat=', '-o', 'lstart=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: '/bin:/usr/bin', LC_ALL: 'C', TZ: 'UTC0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  return parsePs(printed);
 }
 
 /** EPERM: the process runs, but belongs to another user. */

@@ -2,15 +2,15 @@
 
 import { basename, join } from 'node:path';
 import * as z from 'zod';
-import { footer, parseStatusLineInput } from '../agents/status-line.ts';
-import { parsedJson } from '../core/json.ts';
+import { parseStatusLineInput } from '../agents/status-line.ts';
+import { parsedForeignJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import type { Host } from '../hosts/host.ts';
 import { type HostFiles, hostFiles, localFiles } from '../hosts/host-files.ts';
-import { createAgentStatus } from '../threads/agent-status.ts';
+import { type AgentStatus, createAgentStatus } from '../threads/agent-status.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { settingsInForce } from '../threads/thread-settings.ts';
@@ -31,8 +31,8 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   /** One letter at a time per thread: the parts of two replies must not mix. */
   readonly inTurn: KeyedQueue;
   header(session: SessionPane, cwd: string): string;
-  /** `status` comes with the letter; without it, the saved status is read. */
-  footer(claudeSession: string, status: string | undefined): Promise<string>;
+  /** What the status line said last. `brought` comes with the letter; without it, the saved status is read. */
+  statusOf(claudeSession: string, brought: string | undefined): ReturnType<AgentStatus>;
 }
 
 export interface CourierContexts {
@@ -64,11 +64,8 @@ export function openCourierContexts(shared: Shared): CourierContexts {
       ...common,
       ...{ host, files },
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
-      async footer(claudeSession, brought) {
-        // A missing footer must not stop the reply.
-        const status = brought ? parseStatusLineInput(parsedJson(brought)) : await statusOf(name, claudeSession);
-        return status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
-      },
+      statusOf: async (claudeSession, brought) =>
+        brought ? parseStatusLineInput(parsedForeignJson(brought)) : statusOf(name, claudeSession),
     };
   }
 

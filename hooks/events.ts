@@ -5,6 +5,7 @@ import type { AgentDriver } from '../agents/driver.ts';
 import type { AgentEvent, EventOf } from '../agents/event.ts';
 import { screenFingerprint } from '../agents/fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
+import type { StatusLineInput } from '../agents/status-line.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
@@ -39,6 +40,8 @@ export interface EventOutcome {
   /** The id of what is said; by default that of the letter. */
   readonly id?: string;
   readonly state?: ThreadRecord['state'];
+  /** What the status line said at the end of the turn. */
+  readonly status?: StatusLineInput | undefined;
   /** A usage limit that was reached. */
   readonly limit?: LimitRecord;
   /** Called after `say` has been posted. */

@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventOf } from '../agents/event.ts';
+import { footer } from '../agents/status-line.ts';
 import { type AgentTurn, type TurnReader, type TurnText, textsOf } from '../agents/turn.ts';
 import { stableNonce } from '../core/snowflake.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
@@ -16,9 +17,9 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
   if (event.late && shown.answered(event.session, event.turn ?? '')) return { state: 'idle' };
   const key = turnOf(report);
   // On another host, each of the two is a round trip unless it came with the letter.
-  const [{ turn, last }, footer] = await Promise.all([
+  const [{ turn, last }, status] = await Promise.all([
     endedTurn(event, report),
-    context.footer(event.session, letter.status),
+    context.statusOf(event.session, letter.status),
     progress.stop(key),
   ]);
   const prompt = event.turn ?? shown.turnOf(event.session);
@@ -28,9 +29,13 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
   const summedUp = progress.end(key, rest, event.interrupted ? 'interrupted' : 'done', turn);
   const isNews = prompt !== '' && !shown.answered(event.session, prompt) && hasAny(turn, report) && !event.interrupted;
   const say = await lastMessage(reply.last?.text ?? '', isNews, report);
+  // A missing footer must not stop the reply.
+  const below = status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
   return {
-    state: 'idle',
-    ...(say === undefined ? {} : { say: { ...say, footer, header: context.header(report.session, report.directory) } }),
+    ...{ state: 'idle', status },
+    ...(say === undefined
+      ? {}
+      : { say: { ...say, footer: below, header: context.header(report.session, report.directory) } }),
     ...(reply.last?.uuid === undefined ? {} : { id: textId(reply.last.uuid) }),
     async after() {
       shown.add(event.session, reply.ids, prompt);

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { AgentEvent } from '../agents/event.ts';
 import { knownDriver } from '../agents/list.ts';
-import { parseJson } from '../core/json.ts';
+import { parseForeignJson } from '../core/json.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 import { type Order, parseOrder } from './orders.ts';
@@ -26,8 +26,9 @@ export interface Letter {
   readonly asker?: number;
   /** The thread of a headless agent. */
   readonly thread?: string;
-  /** For a reply from another host: the status line and the end of the transcript at that time. */
+  /** For a reply from another host: the status line, the branch and the end of the transcript at that time. */
   readonly status?: string;
+  readonly branch?: string;
   readonly transcript?: FileEnd;
   readonly event: AgentEvent;
 }
@@ -81,7 +82,7 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Lett
     const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
     const driver = knownDriver(headers.agent);
     if (driver === undefined) return { kind: 'newer' };
-    const event = driver.readEvent(parseJson(json));
+    const event = driver.readEvent(parseForeignJson(json));
     if (event === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
     return { kind: 'letter', letter: { id, writtenAt, ...headers, event } };
@@ -101,6 +102,7 @@ function withFixedLines(text: string): Headers {
 }
 
 const LONGEST_HEADERS = 256 * 1024;
+const LONGEST_BRANCH = 250;
 
 /** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
 function withHeaders(text: string): Headers {
@@ -111,7 +113,7 @@ function withHeaders(text: string): Headers {
   const lines = Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
   const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
-  const [ask, asker, thread, status] = ['ask', 'asker', 'thread', 'status'].map(value);
+  const [ask, asker, thread, status, branch] = ['ask', 'asker', 'thread', 'status', 'branch'].map(value);
   return {
     tmux: value('tmux'),
     pane: value('pane'),
@@ -123,6 +125,7 @@ function withHeaders(text: string): Headers {
     ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
     ...(thread && /^\d+$/.test(thread) ? { thread } : {}),
     ...(status ? { status } : {}),
+    ...(branch ? { branch: branch.slice(0, LONGEST_BRANCH) } : {}),
     json: text.slice(end + 2),
   };
 }

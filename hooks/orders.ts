@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import * as z from 'zod';
-import { parseJson } from '../core/json.ts';
+import { parseForeignJson } from '../core/json.ts';
 import type { Home } from '../home/home.ts';
 import { threadRecordSchema } from '../threads/registry.ts';
 
@@ -56,7 +56,7 @@ export const orderOutcomeSchema = z.object({
 export type OrderOutcome = Readonly<z.output<typeof orderOutcomeSchema>>;
 
 export function parseOrder(json: string): Order {
-  return orderSchema.parse(parseJson(json));
+  return orderSchema.parse(parseForeignJson(json));
 }
 
 export function orderLetter(order: Order): string {

@@ -173,9 +173,20 @@ function record({ letter, session, context }: EventReport, outcome: EventOutcome
     transcript: event.transcript,
     state: outcome.state ?? before.state,
     limit: outcome.limit ?? (goesOn(event) ? afterTurn(before.limit, letter.writtenAt) : before.limit),
+    told: { ...before.told, ...toldBy(letter, outcome) },
     shell: 'no',
     at: letter.writtenAt,
+    failedAt: event.event === 'failed' ? letter.writtenAt : before.failedAt,
   });
+}
+
+function toldBy({ branch }: Letter, { status }: EventOutcome): NonNullable<ThreadRecord['told']> {
+  const { model, context_window: context } = status ?? {};
+  return {
+    ...(branch === undefined ? {} : { branch }),
+    ...(model === undefined ? {} : { model: model.display_name.slice(0, 100) }),
+    ...(context === undefined ? {} : { context: Math.round(context.used_percentage) }),
+  };
 }
 
 /** When the letter is read, the agent may already have exited; then the foreground program is not the agent. */

@@ -74,6 +74,10 @@ export interface FoundWorktree extends WorktreeName {
 const TIMEOUT_MS = 600_000;
 const LIST_TIMEOUT_MS = 60_000;
 const FIELDS = 13;
+/** A hostile host could name tens of thousands, and each is compared with all others. */
+export const MOST_WORKTREES = 500;
+/** Of a name or a branch. */
+const LONGEST_FIELD = 4_096;
 
 export async function makeWorktree(
   on: WorktreeHost,
@@ -116,10 +120,11 @@ export async function findWorktrees(on: WorktreeHost, look: boolean): Promise<re
   const fields = await run(on, LIST_WORKTREES, [look ? 'yes' : 'no'], 'list the worktrees', LIST_TIMEOUT_MS);
   if (fields[0] === 'refused') return []; // a host without git has none
   const found: FoundWorktree[] = [];
-  for (let at = 0; at + FIELDS <= fields.length; at += FIELDS) {
+  for (let at = 0; at + FIELDS <= fields.length && found.length < MOST_WORKTREES; at += FIELDS) {
     const [project = '', name = '', state, session = '', directory = '', branch = '', path = '', ...work] =
       fields.slice(at, at + FIELDS);
     if (!isSessionName(project) || !isSessionName(name) || !isPath(path)) continue;
+    if ([session, directory, branch].some((field) => field.length > LONGEST_FIELD)) continue;
     found.push({ project, name, session, directory, branch, path, state: stateOf(state), work: workOf(work) });
   }
   return found;

@@ -55,7 +55,7 @@ if [ $is = made ]; then
 fi
 setup=no; [ "$r_state" != made ] || setup=yes
 start=$path/$sub; [ -d "$start" ] || start=$path/
-branch=$(g -C "$path" symbolic-ref -q --short HEAD); at=$(g -C "$path" rev-parse -q --verify HEAD)
+branch=$(tree "$path" symbolic-ref -q --short HEAD); at=$(tree "$path" rev-parse -q --verify HEAD)
 answer "$is" "$name" "$path" "\${start%/}" "\${branch:-$at}" "$at" "$setup"`;
 
 /** Arguments: project, name. The set-up has run. */
@@ -116,8 +116,11 @@ if [ -e "$path" ]; then
   unlock
   # step 17
   chmod -R u+rwX "$hidden" 2> /dev/null
+  # Git's own check would use the repository that .git names.
+  [ -n "$anyway" ] || { [ -z "$(tree "$hidden" status --porcelain --ignore-submodules=dirty 2>&1)" ] &&
+    ! tree "$hidden" ls-files -s | grep -q '^160000 '; } || back
   # In git's own folder, so that a script that finds this one killed sees that git still works.
-  (cd "$adm" && repo worktree remove \${anyway:+--force} "$hidden") > "$out" 2>&1 || { [ -d "$adm" ] && back; rm -rf "$hidden"; }
+  (cd "$adm" && repo worktree remove --force "$hidden") > "$out" 2>&1 || { [ -d "$adm" ] && back; rm -rf "$hidden"; }
   # step 18
 elif [ -n "$adm" ]; then
   # It was removed by hand, or by a script that was killed. What is only staged counts.
@@ -156,15 +159,13 @@ done`;
 export const WORKTREE_DIFF = `${WORKTREE_SHELL}
 choose "$1" "$2"; [ -e "$record" ] || answer gone
 load; cd "$path" 2> /dev/null && find_admin || answer gone
-# An agent can write .git: another repository there could name programs, which git would run.
-tree() { g --git-dir="$adm" --work-tree="$path" "$@"; }
 printf 'diff\\0'
 {
-  tree log --oneline --no-color --no-decorate --no-show-signature "$r_base..HEAD"
-  tree diff --no-color --no-ext-diff --no-textconv --ignore-submodules=dirty "$r_base"
-  tree ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
+  tree "$path" log --oneline --no-color --no-decorate --no-show-signature "$r_base..HEAD"
+  tree "$path" diff --no-color --no-ext-diff --no-textconv --submodule=short --ignore-submodules=dirty "$r_base"
+  tree "$path" ls-files --others --exclude-standard | head -n 200 | while IFS= read -r file; do
     if [ -f "$file" ] && [ "$(wc -c < "$file")" -lt 65536 ]; then
-      tree diff --no-color --no-ext-diff --no-textconv --no-index -- /dev/null "$file"
+      tree "$path" diff --no-color --no-ext-diff --no-textconv --no-index -- /dev/null "$file"
     else echo "new: $file"; fi
   done
   repo reflog show --format='%gd: %gs' refs/stash 2> /dev/null | grep -F -e "WIP on $r_branch:" -e "On $r_branch:"

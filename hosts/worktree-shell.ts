@@ -24,7 +24,11 @@ trap 'rm -f "$out" "$out.2"' EXIT
 g() { git --no-optional-locks -c core.fsmonitor=false -c core.untrackedCache=false -c core.checkStat=default -c core.trustctime=true \\
   -c core.quotePath=false -c worktree.useRelativePaths=false -c gc.auto=0 "$@"; }
 repo() { g --git-dir="$r_repo" "$@"; }
+# In the folder $1 of the worktree. An agent can write .git, at any moment: another repository there could name programs, which git
+# would run. For the same reason git must not look into repositories inside.
+tree() { folder=$1; shift; g -C "$folder" --git-dir="$adm" --work-tree="$folder" "$@"; }
 
+nap() { sleep 0.2 2> /dev/null || sleep 1; } # some systems have no fractions
 started() { ps -o lstart= -p "$1" 2> /dev/null | tr -s ' ' _; }
 holds() {
   pid=\${1%%.*}; kill -0 "$pid" 2> /dev/null || return 1
@@ -42,7 +46,7 @@ take_lock() {
       continue
     fi
     tries=$((tries + 1)); [ $tries -lt 300 ] || refuse busy
-    sleep 0.2
+    nap
   done
   rm -f "$out" "$out.2"; out=$all/.out
   trap 'rm -f "$out" "$out.2" "$all/.lock"' EXIT
@@ -81,8 +85,9 @@ find_admin() {
   return 1
 }
 # Writes what links the folder $1 and git's own folder.
+# Not through what is there: an agent may have put a link or a named pipe in its place.
 link() {
-  printf 'gitdir: %s\\n' "$adm" > "$1/.git" && printf '%s/.git\\n' "$1" > "$adm/gitdir"
+  printf 'gitdir: %s\\n' "$adm" > "$out" && rm -f "$1/.git" && mv "$out" "$1/.git" && printf '%s/.git\\n' "$1" > "$adm/gitdir"
 }
 LOCKED='threadmux is removing it'
 unlock() { case $(cat "$adm/locked" 2> /dev/null) in initializing | "$LOCKED") rm -f "$adm/locked" ;; esac; }
@@ -90,9 +95,9 @@ unlock() { case $(cat "$adm/locked" 2> /dev/null) in initializing | "$LOCKED") r
 # Creates the files that git knows and that are missing in $1; changes no other file.
 fill() {
   rm -f "$adm/index.lock"
-  [ -f "$adm/index" ] || g -C "$1" read-tree HEAD 2> /dev/null || return 1
-  g -C "$1" ls-files -z -d > "$out" && g -C "$1" checkout-index -q -u -z --stdin < "$out" > /dev/null 2>&1
-  g -C "$1" update-index -q --refresh > /dev/null 2>&1
+  [ -f "$adm/index" ] || tree "$1" read-tree HEAD 2> /dev/null || return 1
+  tree "$1" ls-files -z -d > "$out" && tree "$1" checkout-index -q -u -z --stdin < "$out" > /dev/null 2>&1
+  tree "$1" update-index -q --refresh > /dev/null 2>&1
 }
 
 # Completes what a killed script has begun. Deletes nothing but what was checked before. False if it is not usable.
@@ -111,7 +116,7 @@ settle() {
         tip > /dev/null || repo update-ref "refs/heads/$r_branch" "$r_base" '' || return 1
         printf 'ref: refs/heads/%s\\n' "$r_branch" > "$adm/HEAD"
         fill "$path"
-        [ -z "$(g -C "$path" status --porcelain --untracked-files=all 2>&1)" ] || return 1
+        [ -z "$(tree "$path" status --porcelain --untracked-files=all --ignore-submodules=dirty 2>&1)" ] || return 1
       fi
       save made ;;
     removing | deleting)
@@ -151,7 +156,7 @@ busy() {
 # The programs of a session need a moment to end.
 wait_while_busy() {
   tries=0
-  while busy "$1"; do tries=$((tries + 1)); [ $tries -lt 25 ] || return 1; sleep 0.2; done
+  while busy "$1"; do tries=$((tries + 1)); [ $tries -lt 25 ] || return 1; nap; done
   return 0
 }
 `;
@@ -176,8 +181,8 @@ left_behind() {
 inspect() {
   doubts= files= changed=0 commits=0 dropped=0 stashes=0 here=$1
   [ -n "$adm" ] || { doubt 'git does not know it'; print=0; return; }
-  [ "$(g -C "$here" rev-parse --git-dir 2> /dev/null)" = "$adm" ] || { doubt 'it is not the worktree that threadmux made'; print=0; return; }
-  head=$(g -C "$here" symbolic-ref -q HEAD); at_head=$(g -C "$here" rev-parse -q --verify 'HEAD^{commit}'); at_tip=$(tip)
+  [ "$(g rev-parse --resolve-git-dir "$here/.git" 2> /dev/null)" = "$adm" ] || { doubt 'it is not the worktree that threadmux made'; print=0; return; }
+  head=$(tree "$here" symbolic-ref -q HEAD); at_head=$(tree "$here" rev-parse -q --verify 'HEAD^{commit}'); at_tip=$(tip)
   case $head in
     "refs/heads/$r_branch") ;;
     refs/heads/*) doubt "the branch \${head#refs/heads/} is checked out" ;;
@@ -189,21 +194,21 @@ inspect() {
     [ ! -e "$adm/$one" ] || { doubt 'a merge, rebase or bisect is not finished'; break; }
   done
   [ ! -d "$adm/modules" ] || doubt 'it has submodules'
-  [ -z "$(g -C "$here" for-each-ref refs/worktree)" ] || doubt 'it has references of its own'
-  inner=$(find "$here" -name .git -prune -print 2> /dev/null | grep -v -x -F "$here/.git" | head -n 1)
-  # Git would run the filters that another repository names.
-  modules=none; [ -z "$inner" ] || { modules=all; inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; }
-  g -C "$here" ls-files -v > "$out" 2> /dev/null || doubt 'git cannot read it'
+  [ -z "$(tree "$here" for-each-ref refs/worktree)" ] || doubt 'it has references of its own'
+  inner=$(find "$here" -name .git -prune -print 2> "$out" | grep -v -x -F "$here/.git" | head -n 1)
+  [ -z "$inner" ] || { inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; }
+  [ ! -s "$out" ] || doubt 'it has folders that cannot be read'
+  tree "$here" ls-files -v > "$out" 2> /dev/null || doubt 'git cannot read it'
   # Git does not look at changes in these files.
   sed -n 's/^[a-zS] //p' "$out" > "$out.2"
   while IFS= read -r one; do
     case $one in '"'*) ;; *) [ -e "$here/$one" ] || [ -h "$here/$one" ] || continue ;; esac
     doubt 'git is told to ignore changes in some files'; break
   done < "$out.2"
-  g -C "$here" status --porcelain --untracked-files=all --ignore-submodules=$modules > "$out" 2> "$out.2" || doubt 'git cannot read it'
+  tree "$here" status --porcelain --untracked-files=all --ignore-submodules=dirty > "$out" 2> "$out.2" || doubt 'git cannot read it'
   [ ! -s "$out.2" ] || doubt 'git cannot read all of it'
   changed=$(grep -c . "$out"); files=$(head -n 20 "$out")
-  print=$({ cat "$out"; [ -z "$changed" ] || g -C "$here" diff HEAD --no-ext-diff --no-textconv --ignore-submodules=$modules 2> /dev/null; } | cksum | tr -d ' ')
+  print=$({ cat "$out"; [ -z "$changed" ] || tree "$here" diff HEAD --no-ext-diff --no-textconv --submodule=short --ignore-submodules=dirty 2> /dev/null; } | cksum | tr -d ' ')
   rm -f "$out.2"
   tips=
   for one in $at_tip $at_head; do [ -n "$(elsewhere "$one")" ] || tips="$tips $one"; done

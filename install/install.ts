@@ -32,6 +32,7 @@ import {
   tmuxPart,
   withInstallLock,
 } from './file-change.ts';
+import { rememberProgram } from './plugin.ts';
 
 const HERE: Files = {
   write: async (file, text) => writeUserFile(file, text),
@@ -60,7 +61,7 @@ export async function install(options: InstallOptions & InstallWishes): Promise<
   const preview = plan();
   if (options.dryRun) return preview.flatMap(describeChange);
   return withInstallLock(root, async (home) => {
-    writeWhole(join(home.folder('state'), 'node'), `${paths.node}\n`);
+    rememberProgram(home, paths);
     if (tmux !== undefined) {
       writeWhole(home.path('tmux.conf'), hooksConf(home.path('tmux-event')));
       writeWhole(home.path('tmux-event'), eventScript, 0o700);
@@ -143,7 +144,7 @@ function refused(message: string, hint: string): ThreadmuxError {
 }
 
 function clearHome(home: Home): void {
-  for (const name of ['tmux.conf', 'tmux-event', 'state/node', 'state/tmux-events', 'state/backups'])
+  for (const name of ['tmux.conf', 'tmux-event', 'state/node', 'state/program', 'state/tmux-events', 'state/backups'])
     rmSync(home.path(name), { recursive: true, force: true });
 }
 
@@ -162,6 +163,8 @@ interface InstallPaths {
   readonly env: ConfigEnvironment;
   /** If given, the settings.local.json of this project is changed instead of the user's settings.json. */
   readonly project?: string | undefined;
+  /** The hooks are in our plugin, so the settings are not changed. */
+  readonly plugin?: boolean | undefined;
 }
 
 function planInstall(places: InstallPaths & InstallWishes, withTmux: boolean): FileChange[] {
@@ -171,13 +174,13 @@ function planInstall(places: InstallPaths & InstallWishes, withTmux: boolean): F
       hint: 'Give the folder of the project, for example: threadmux install --project ~/shop',
     });
   const plan = (path: string, part: ChangePart) => checked(planAdding(recordsOf(root), readUserFile(path), part));
-  const settings = plan(settingsPath(places), settingsPart(paths, lentStatusline(places)));
+  const settings = places.plugin ? [] : [plan(settingsPath(places), settingsPart(paths, lentStatusline(places)))];
   const files = extensionFiles(env.HOME ?? '', { scripts: `${paths.dist}/hooks`, home: root }, agents, recordsOf(root));
   const added = files.map(({ path, part }) => plan(path, part));
-  if (!withTmux) return [settings, ...added];
+  if (!withTmux) return [...settings, ...added];
   const [first = '', ...others] = tmuxConfs(env);
   const conf = [first, ...others].find((path) => existsSync(path)) ?? first;
-  return [settings, plan(conf, tmuxPart(join(root, 'tmux.conf'))), ...added];
+  return [...settings, plan(conf, tmuxPart(join(root, 'tmux.conf'))), ...added];
 }
 
 /** For a project, only its own file, and tmux if it is the last one; otherwise all files that install has changed. */
@@ -214,7 +217,7 @@ function settingsPath({ env, project }: InstallPaths): string {
   return project === undefined ? userSettings(env) : join(resolve(project), '.claude', 'settings.local.json');
 }
 
-function userSettings(env: ConfigEnvironment): string {
+export function userSettings(env: ConfigEnvironment): string {
   return join(resolve(env.CLAUDE_CONFIG_DIR || join(homeOf(env), '.claude')), 'settings.json');
 }
 

@@ -10,6 +10,7 @@ import type { ConfigEnvironment } from '../core/config.ts';
 import { writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { hookPlaceOf, hooksConf } from '../tmux/tmux-hooks.ts';
+import { hasPlugin } from './plugin.ts';
 
 const DIST = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SCRIPTS = ['drop', 'ask', 'statusline'] as const;
@@ -45,9 +46,10 @@ export function programPlace(home: Home, env: ConfigEnvironment) {
 
 /**
  * Writes the settings for agents that we start, and returns their path. They add our hooks without changing the user's
- * settings. Written each time, because the program may have moved.
+ * settings. Written each time, because the program may have moved. Undefined if our plugin has the hooks: both would report everything twice.
  */
-function agentSettings(home: Home, env: ConfigEnvironment): string {
+function agentSettings(home: Home, env: ConfigEnvironment): string | undefined {
+  if (hasPlugin(home)) return undefined;
   const path = join(home.folder('state'), 'agent-settings.json');
   writeJson(path, hookSettings(programPaths(env)));
   return path;

@@ -1,10 +1,11 @@
-// Makes the pictures of the README: a scripted workspace in a real Chromium.
+// Makes the pictures of the README and of docs/projects.md: a scripted workspace in a real Chromium.
 // usage: npm run build && node scripts/screenshots.mjs
 
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { panelDraft } from '../dist/bridge/panel/panel-text.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
 
@@ -55,16 +56,80 @@ await picture('page-dark', { ...DESKTOP, colorScheme: 'dark' }, `/#/${story.shop
 await picture('phone-prompt', { ...PHONE, colorScheme: 'light' }, `/#/${story.shop}`);
 await picture('phone-terminal', { ...PHONE, colorScheme: 'dark' }, `/#/${story.terminal}`);
 await picture('phone-list', { ...PHONE, colorScheme: 'dark' }, '/');
+await panelPictures();
 await browser.close();
 await workspace.close();
 rmSync(folder, { recursive: true, force: true });
 
-async function picture(name, look, path) {
+async function open(look, path) {
   const context = await browser.newContext(look);
   const page = await context.newPage();
   await page.goto(workspace.newLink());
   await page.waitForFunction(() => document.body.dataset.line === 'online');
   await page.goto(workspace.url + path);
+  return { context, page };
+}
+
+/** The view of all sessions, its form, and the message that Discord shows. */
+async function panelPictures() {
+  const view = allSessions(story);
+  workspace.tellPanel(view);
+  const { context, page } = await open({ ...DESKTOP, deviceScaleFactor: 2, colorScheme: 'light' }, '/');
+  await page.getByRole('button', { name: 'All sessions' }).click();
+  await page.getByRole('heading', { name: 'Worktrees without a session' }).waitFor();
+  await page.locator('#panel').screenshot({ path: 'docs/images/panel.png' });
+  await page.locator('#panel-new').click();
+  await page.locator('#new-name').fill('checkout');
+  await page.locator('#new-prompt').fill('The total is wrong if a coupon is used twice. Find out why.');
+  await page.locator('#new').screenshot({ path: 'docs/images/new-session.png' });
+  await page.keyboard.press('Escape');
+  const draft = panelDraft(view, (thread) => `https://discord.com/channels/1/${thread}`);
+  const { id } = await bot('POST', `/channels/${workspace.channelId}/messages`, {
+    content: draft.content,
+    components: draft.components,
+  });
+  await page.goto(`${workspace.url}/#/${workspace.channelId}`);
+  const message = page.locator(`#messages [data-id="${id}"] article`);
+  await message.waitFor();
+  await page.waitForTimeout(500); // until links have the names of their threads
+  await message.screenshot({ path: 'docs/images/panel-message.png' });
+  await bot('DELETE', `/channels/${workspace.channelId}/messages/${id}`);
+  await context.close();
+}
+
+function allSessions({ shop, api, training }) {
+  const ago = (minutes) => Date.now() - minutes * MINUTE;
+  const row = (label, host, thread, more) => ({
+    ...{ label, host, thread, because: undefined, branch: undefined, isWorktree: false },
+    ...{ model: undefined, context: undefined, at: undefined, state: undefined, ...more },
+  });
+  return {
+    rows: [
+      row('shop', 'laptop', shop, {
+        state: { state: 'needs_person', since: ago(1), for: 'permission' },
+        ...{ branch: 'main', model: 'Opus', context: 23, at: ago(1) },
+      }),
+      row('api', 'laptop', api, {
+        state: { state: 'working', since: ago(0.7) },
+        ...{ branch: 'threadmux/api', isWorktree: true, model: 'Sonnet', context: 58, at: ago(0.7) },
+      }),
+      row('training@mini', 'mini', training, {
+        state: { state: 'idle', since: ago(14) },
+        ...{ branch: 'sweep', model: 'Opus', context: 71, at: ago(14) },
+      }),
+      row('review', 'laptop', undefined, { because: 'manual' }),
+      row('nightly@mini', 'mini', undefined, { because: 'stopped' }),
+    ],
+    worktrees: [{ project: 'shop', name: 'coupons', branch: 'threadmux/coupons', host: 'laptop', thread: api }],
+    choices: {
+      projects: [{ name: 'shop', directory: '~/shop', host: 'laptop' }],
+      ...{ hosts: ['laptop', 'mini'], defaultHost: 'laptop', models: ['opus'], modes: ['plan'] },
+    },
+  };
+}
+
+async function picture(name, look, path) {
+  const { context, page } = await open(look, path);
   await page.locator('#sessions .word.needs_person').first().waitFor({ state: 'attached' });
   await page.locator('#messages li').first().waitFor({ state: 'attached' });
   await bot('POST', `/channels/${story.api}/typing`);
@@ -99,9 +164,9 @@ function block(lines) {
 
 /** The messages of this workspace, and their times. */
 async function tell({ channelId, newLink, url }) {
-  const { headers } = await signIn(newLink());
   const say = (channel, content, more = {}) => bot('POST', `/channels/${channel}/messages`, { content, ...more });
   const write = async (channel, content, mark) => {
+    const { headers } = await signIn(newLink()); // a token does not live as long as this story
     const response = await fetch(`${url}/api/v10/channels/${channel}/messages`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },

@@ -28,6 +28,7 @@ const PACKAGE_HOME: Record<string, RegExp> = {
   undici: /^discord\//,
   commander: /^bin\//,
   '@clack': /^bin\//,
+  '@modelcontextprotocol': /^bin\/mcp\/sdk/,
   'jsonc-parser': /^agents\/claude\//,
   '@xterm': /^streams\//,
   '@resvg': /^streams\//,

@@ -1,7 +1,7 @@
 // What an agent last said in its status line: model, context and limits. Here it is a file in our home, on another host a file there.
 
 import { loadStatus, parseStatusLineInput } from '../agents/status-line.ts';
-import { parsedJson } from '../core/json.ts';
+import { parsedForeignJson } from '../core/json.ts';
 import type { Home } from '../home/home.ts';
 import { hostFiles } from '../hosts/host-files.ts';
 import type { HostList } from '../tmux/host-list.ts';
@@ -27,7 +27,7 @@ export function createAgentStatus(options: {
     if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;
     const path = `${await remote.home(host)}/status/${claudeSession}.json`;
     const text = await hostFiles(hosts.get(host)).read(path, STATUS_BYTES);
-    return text === undefined ? undefined : parsedJson(text.toString('utf8'));
+    return text === undefined ? undefined : parsedForeignJson(text.toString('utf8'));
   }
 
   return async (host, claudeSession) => parseStatusLineInput(await read(host, claudeSession).catch(() => undefined));

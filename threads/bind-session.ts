@@ -83,32 +83,36 @@ export function createBinder(options: BinderOptions) {
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
-      ...{ archived: 'no', closed: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      ...{ archived: 'no', closed: false, ending: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
       toldUnheard: isSame && before.toldUnheard,
       adopted: before?.adopted ?? 'no',
       agent: bound.agent ?? (isSame ? before.agent : likelyAgent(session)),
+      ...(isSame ? { told: before.told } : {}),
       settings: isSame ? before.settings : (parseStarted(session.started)?.settings ?? before?.settings),
     };
     registry.put(record);
-    if (!inChannel && record.adopted === 'no')
-      completeWelcome(place, bound, to, record).catch((error: Error) =>
-        options.log.info('completing a welcome', { because: error.message }),
-      );
+    learnRepository(place, bound, to, record).catch((error: Error) =>
+      options.log.info('completing a welcome', { because: error.message }),
+    );
     return record;
   }
 
-  /** Afterwards, because git may be slow. A thread has the id of its welcome message. */
-  async function completeWelcome(
+  /** Afterwards, because git may be slow. Completes the welcome message, whose id is that of its thread. */
+  async function learnRepository(
     place: ThreadChannel,
     { session, agent }: BoundSession,
     to: Destination,
     record: ThreadRecord,
   ): Promise<void> {
     const facts = welcomeFacts(session, agent);
+    const repository = await options.repositoryAt(facts.host, facts.cwd);
+    const now = registry.get(record.thread);
+    if (repository !== undefined && now !== undefined && sessionKey(now) === sessionKey(session))
+      registry.change(record.thread, { told: { ...now.told, branch: repository.branch } });
+    if (record.inChannel || record.adopted !== 'no') return;
     // Only our own start has used the settings.
     const isOurs = parseStarted(session.started)?.command.length === 0;
     const settings = isOurs ? settingsOf(to.project, facts.session, record.settings, record.agent) : {};
-    const repository = await options.repositoryAt(facts.host, facts.cwd);
     const content = welcomeText({ ...facts, settings, repository });
     if (content !== welcomeText(facts)) await editMessage(place.rest, place.channelId, record.thread, { content });
   }

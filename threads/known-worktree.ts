@@ -29,10 +29,8 @@ const knownSchema = z.object({
 });
 export type KnownWorktree = Readonly<z.output<typeof knownSchema>>;
 
-/** For a command that starts a session again while no bridge runs. */
 export function loadWorktrees(home: Home): readonly KnownWorktree[] {
-  const known = readJson(home.path('state', 'worktrees.json'), z.array(knownSchema)) ?? [];
-  return [...known, ...notesIn(home).map(({ one }) => one)];
+  return readJson(home.path('state', 'worktrees.json'), z.array(knownSchema)) ?? [];
 }
 
 /** A command has made this worktree, and its session is about to start. */

@@ -19,6 +19,7 @@ import type { HostList } from '../tmux/host-list.ts';
 import { stopKeepingAll } from '../tmux/sessions.ts';
 import type { KnownThreads } from './connections.ts';
 import { endedNotice } from './ended-notice.ts';
+import { createEndFinisher } from './finish-ends.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
@@ -65,6 +66,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   tryBestEffort(hints, () => mkdirSync(hints, { recursive: true, mode: 0o700 }));
   const startsMs = options.startsMs ?? STARTS_MS;
   const closing = new AbortController();
+  const finishEnds = createEndFinisher(options);
   let running = Promise.resolve();
   let due: NodeJS.Timeout | undefined;
 
@@ -123,9 +125,10 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const now = registry.get(thread);
         if (now?.closed) return; // !kill has said so
         if (now !== undefined && sessionKey(now) !== sessionKey(change.record)) return; // it was started again meanwhile
-        const record = registry.change(thread, { closed: true, state: 'ended' }) ?? change.record;
+        const isTold = !deleted && rest !== undefined && archived === 'no';
+        const record = registry.change(thread, { closed: true, ending: isTold, state: 'ended' }) ?? change.record;
         if (deleted) return registry.forget(thread);
-        if (rest === undefined || archived !== 'no') return;
+        if (!isTold) return;
         await postNotice(rest, thread, [thread, 'closed', minute()], endedNotice(record));
         return threads.archive(thread, { closed: true });
       }
@@ -159,6 +162,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   }
 
   async function run(): Promise<void> {
+    await finishEnds();
     await Promise.all(
       hosts
         .names()

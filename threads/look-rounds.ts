@@ -3,9 +3,10 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createLastParsed } from '../core/last-parsed.ts';
 import type { Log } from '../core/log.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import { type ListedPane, type LookResult, listPanes, lookAtPanes } from '../tmux/look.ts';
+import { type ListedPane, type LookResult, lookAtPanes, printPaneList, readPaneList } from '../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
 
@@ -54,6 +55,7 @@ const UNSURE_LOOKS = 3;
 const MOVED_MS = { first: 500, longest: 8_000 };
 
 export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks {
+  const listed = createLastParsed((printed) => indexed(readPaneList(printed)));
   const lastPrint = new Map<string, string>();
   const lookedAt = new Map<string, number>();
   const wantedAt = new Map<string, number>();
@@ -70,7 +72,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   async function here(records: readonly ThreadRecord[]): Promise<void> {
     const tmux = tmuxOn(hosts.get(records[0]?.host ?? ''), records[0]?.socket);
     const at = Date.now();
-    const panes = await listPanes(tmux, { timeoutMs: TIMEOUT_MS, signal });
+    const panes = listed(serverOf(records[0]), await printPaneList(tmux, { timeoutMs: TIMEOUT_MS, signal }));
     const due: { record: ThreadRecord; pane: ListedPane }[] = [];
     for (const record of records) {
       const pane = paneOf(record, panes);
@@ -118,7 +120,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     const seen = [...(await lookAtPanes(tmux, records, call))];
     // The recorded pane is gone, but its session may have another one.
     if (seen.some(({ kind }) => kind === 'gone')) {
-      const panes = await listPanes(tmux, call);
+      const panes = listed(serverOf(records[0]), await printPaneList(tmux, call));
       for (const [index, record] of records.entries()) {
         const other = seen[index]?.kind === 'gone' ? paneOf(record, panes) : undefined;
         if (other !== undefined) seen[index] = (await lookAtPanes(tmux, [other], call))[0] ?? { kind: 'gone' };
@@ -156,7 +158,10 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     return true;
   }
 
-  const known = (live: readonly ThreadRecord[]) => live.filter(({ host }) => hosts.names().includes(host));
+  function known(live: readonly ThreadRecord[]): readonly ThreadRecord[] {
+    const names = new Set(hosts.names());
+    return live.filter(({ host }) => names.has(host));
+  }
 
   function failedBecause(error: Error): void {
     if (signal.aborted || failed === error.message) return;
@@ -204,18 +209,32 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   };
 }
 
+/** The panes of one tmux server: by their id, and the one that each session shows. */
+interface IndexedPanes {
+  readonly byId: ReadonlyMap<string, ListedPane>;
+  readonly active: ReadonlyMap<string, ListedPane>;
+}
+
+function indexed(panes: readonly ListedPane[]): IndexedPanes {
+  return {
+    byId: new Map(panes.map((pane) => [pane.paneId, pane])),
+    active: new Map(panes.filter(({ isActive }) => isActive).map((pane) => [sessionKey(pane), pane])),
+  };
+}
+
 /** The recorded pane, or the one that its session shows now. */
-function paneOf(record: ThreadRecord, panes: readonly ListedPane[]): ListedPane | undefined {
-  const ofServer = panes.filter(({ serverPid }) => serverPid === record.serverPid);
-  return (
-    ofServer.find(({ paneId }) => paneId === record.paneId) ??
-    ofServer.find((one) => one.isActive && sessionKey(one) === sessionKey(record))
-  );
+function paneOf(record: ThreadRecord, { byId, active }: IndexedPanes): ListedPane | undefined {
+  const own = byId.get(record.paneId);
+  return own?.serverPid === record.serverPid ? own : active.get(sessionKey(record));
 }
 
 function byServer(records: readonly ThreadRecord[]): readonly (readonly ThreadRecord[])[] {
   const groups = new Map<string, ThreadRecord[]>();
-  for (const record of records) groups.set(serverOf(record), [...(groups.get(serverOf(record)) ?? []), record]);
+  for (const record of records) {
+    const group = groups.get(serverOf(record));
+    if (group === undefined) groups.set(serverOf(record), [record]);
+    else group.push(record);
+  }
   return [...groups.values()];
 }
 

@@ -66,7 +66,7 @@ export function createPaneFinder(
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
-      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false } as const),
+      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false, ending: false } as const),
       ...{ toldUnheard: false, agent: likelyAgent(session) },
       ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
     };

@@ -13,7 +13,7 @@ export interface Registry {
   get(thread: string): ThreadRecord | undefined;
   all(): readonly ThreadRecord[];
   /** The thread of a tmux session, whatever its name is now. */
-  ofSession(host: string, session: Parameters<typeof sessionKey>[0]): ThreadRecord | undefined;
+  ofSession(host: string, session: SessionIds): ThreadRecord | undefined;
   ofPane(host: string, serverPid: number, paneId: string): ThreadRecord | undefined;
   put(record: ThreadRecord): void;
   /** Undefined if there is no such thread. */
@@ -55,10 +55,7 @@ export function openRegistry(home: Home): Registry {
   return {
     get: (thread) => records.get(thread),
     all: () => [...records.values()],
-    ofSession(host, session) {
-      const key = sessionKey(session);
-      return newestLive((one) => one.host === host && sessionKey(one) === key);
-    },
+    ofSession: (host, session) => newestLive((one) => one.host === host && isSameSession(one, session)),
     ofPane: (host, serverPid, paneId) =>
       newestLive((one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId),
     put: set,
@@ -171,10 +168,14 @@ export const threadRecordSchema = z.object({
     .optional(),
   /** When the agent last ended a turn. */
   stoppedAt: z.number().default(0),
+  /** When a turn of the agent last ended with an error. */
+  failedAt: z.number().optional(),
   /** Who archived the thread. A thread that a user archived stays so until its session posts or a user writes. */
   archived: z.enum(['no', 'us', 'person']).default('no'),
   /** The session is closed. */
   closed: z.boolean().default(false),
+  /** It is closed, but its thread may not say so, or is not archived yet. */
+  ending: z.boolean().default(false),
   /** A user deleted the thread. */
   deleted: z.boolean().default(false),
   /** The user was told that replies do not appear, because the agent runs without our hooks. */
@@ -186,10 +187,16 @@ export const threadRecordSchema = z.object({
   adopted: z.enum(['no', 'new', 'yes', 'named']).default('no'),
   /** The last usage limit that stopped the agent. */
   limit: limitSchema.readonly().optional(),
+  /** What its host last told of the repository and the agent. On this machine, the files themselves are read. */
+  told: z.object({ branch: z.string(), model: z.string(), context: z.number() }).partial().readonly().optional(),
   /** What a user has set for this thread. */
   settings: settingsSchema.readonly().optional(),
 });
 export type ThreadRecord = Readonly<z.output<typeof threadRecordSchema>>;
+
+export function loadThreadRecord(home: Home, thread: string): ThreadRecord | undefined {
+  return readJson(join(home.folder('threads'), `${thread}.json`), threadRecordSchema);
+}
 
 export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
   const folder = home.folder('threads');
@@ -198,11 +205,18 @@ export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
     .flatMap((name) => readJson(join(folder, name), threadRecordSchema) ?? []);
 }
 
-/** Grouped sessions are one session with several views. */
-export function sessionKey(session: {
+interface SessionIds {
   readonly serverPid: number;
   readonly sessionId: string;
   readonly group?: string | undefined;
-}): string {
+}
+
+/** Grouped sessions are one session with several views. */
+export function sessionKey(session: SessionIds): string {
   return `${session.serverPid}:${session.group ?? session.sessionId}`;
+}
+
+/** Asked very often, so it builds no text. */
+function isSameSession(a: SessionIds, b: SessionIds): boolean {
+  return a.serverPid === b.serverPid && (a.group ?? a.sessionId) === (b.group ?? b.sessionId);
 }

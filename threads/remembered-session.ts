@@ -22,6 +22,8 @@ export interface SessionStart {
   readonly declared?: 'new' | 'continued' | undefined;
   /** The bridge that started it: another one may declare the same session. */
   readonly by?: string | undefined;
+  /** The request of an agent that started it. */
+  readonly request?: string | undefined;
 }
 
 const startSchema = z.object({
@@ -32,6 +34,7 @@ const startSchema = z.object({
   settings: settingsSchema.optional().catch(undefined),
   declared: z.enum(['new', 'continued']).optional(),
   by: z.string().optional(),
+  request: z.string().optional(),
 });
 const LONGEST = 8_000;
 

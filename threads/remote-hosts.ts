@@ -32,6 +32,8 @@ export interface RemoteHosts {
   untilBack(host: string, ms: number, signal: AbortSignal): Promise<void>;
   /** The host is needed now: connect at once instead of waiting. */
   wanted(host: string): void;
+  /** The host has carried out a script, so it is back if it was away. */
+  answered(host: string): void;
   onWanted(host: string, tryNow: () => void): void;
 }
 
@@ -115,6 +117,7 @@ export function openRemoteHosts({ hosts, name, files, log, home: own }: RemoteHo
       });
     },
     wanted: (host) => connectors.get(host)?.(),
+    answered: (host) => states.get(host)?.kind === 'unreachable' && connectors.get(host)?.(),
     onWanted: (host, tryNow) => void connectors.set(host, tryNow),
   };
 }

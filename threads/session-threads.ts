@@ -174,9 +174,10 @@ export function openThreads(options: ThreadsOptions): Threads {
     async archive(thread, { closed = false } = {}) {
       const inChannel = registry.get(thread)?.inChannel;
       const archived = inChannel ? {} : ({ archived: 'us' } as const);
-      const record = registry.change(thread, { ...archived, ...(closed ? { closed } : {}) });
+      const record = registry.change(thread, { ...archived, ...(closed ? { closed, ending: true } : {}) });
       const rest = record && !inChannel ? connections.named(record.server)?.rest : undefined;
       if (rest !== undefined) await archiveThread(rest, thread);
+      registry.change(thread, { ending: false });
     },
     async reopen(thread) {
       const record = registry.change(thread, { archived: 'no' });

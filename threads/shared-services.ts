@@ -56,9 +56,9 @@ interface SharedOptions {
 
 export function openShared(options: SharedOptions): Shared {
   const { home, config, log } = options;
-  const hosts = openHostList(options);
+  const hosts = openHostList({ ...options, onAnswer: (host) => remote.answered(host) });
   const connections = openConnections(options.servers, { ...options.rest, log });
-  const remote = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
+  const remote: RemoteHosts = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
   const worktrees = openWorktrees({ home, config, hosts, userHome: remote.userHome });
   const threads = openThreads({
     ...{ home, config, connections, log },

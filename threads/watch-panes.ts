@@ -143,11 +143,15 @@ export function watchPanes(
     // Until it was looked at again, nothing is known of a host that was away.
     if (!isHere && remote.state(record.host).kind === 'unreachable') view.isStale = true;
     if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
+    const ids = waiting.get(thread);
     const state = stateOfSession({
-      ...{ record, seen, isOver, now: Date.now() },
+      record,
+      seen,
+      isOver,
+      now: Date.now(),
       isHostAway: view.isStale === true,
       prompts: prompts.inThread(thread),
-      waiting: [...(waiting.get(thread) ?? [])].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
+      waiting: ids === undefined ? 0 : [...ids].filter((id) => !record.deliveries.some((one) => one.id === id)).length,
     });
     tell(thread, state);
   }

@@ -12,6 +12,7 @@ import {
   type FoundWorktree,
   findWorktrees,
   type MadeWorktree,
+  MOST_WORKTREES,
   makeWorktree,
   type WorktreeEnd,
   type WorktreeHost,
@@ -173,6 +174,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     };
   }
 
+  takeNotes();
   return {
     originOf(place) {
       const one = find(place);
@@ -204,11 +206,15 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
         one.project === found.project &&
         (one.name === found.name || one.session === found.session);
       const unknown = there.filter((found) => found.state !== 'gone' && ![...before, ...all].some(isOf(found)));
-      for (const { project, name, session, directory, branch, path } of unknown)
-        put({
+      // A hostile host could name others each time.
+      const room = Math.max(0, MOST_WORKTREES - all.filter((one) => one.host === host).length);
+      const learned = unknown.slice(0, room).map(
+        ({ project, name, session, directory, branch, path }): KnownWorktree => ({
           ...{ host, project, name, session, directory, branch, path, start: path },
           ...{ thread: '', state: 'kept', isSettingUp: false },
-        });
+        }),
+      );
+      if (learned.length > 0) keep([...all, ...learned]);
       const gone = there.filter(({ state }) => state === 'gone');
       return all.filter(
         (one) => one.state === 'kept' && gone.some((found) => found.name === one.name && isOf(found)(one)),

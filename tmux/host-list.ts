@@ -23,9 +23,12 @@ interface HostListOptions {
   readonly env: ConfigEnvironment;
   /** An ssh configuration to use instead of the user's own, for tests. */
   readonly sshConfig?: string;
+  /** Another host has carried out a script. */
+  readonly onAnswer?: (host: string) => void;
 }
 
-export function openHostList({ config, home, env, sshConfig = config.sshConfig }: HostListOptions): HostList {
+export function openHostList(options: HostListOptions): HostList {
+  const { config, home, env, sshConfig = config.sshConfig } = options;
   const opened = new Map<string, Host>();
   const open = (name: string): Host => {
     const host = config.hosts[name];
@@ -34,7 +37,7 @@ export function openHostList({ config, home, env, sshConfig = config.sshConfig }
         hint: `The configured hosts are: ${Object.keys(config.hosts).join(', ')}.`,
       });
     if (host === 'local') return localHost({ name, env });
-    return sshHost({
+    const remote = sshHost({
       name,
       ssh: host.ssh,
       controlDir: home.folder('ssh'),
@@ -42,6 +45,14 @@ export function openHostList({ config, home, env, sshConfig = config.sshConfig }
       ...(host.tmux === undefined ? {} : { tmux: host.tmux }),
       ...(sshConfig === undefined ? {} : { configFile: sshConfig }),
     });
+    return {
+      ...remote,
+      async sh(...call) {
+        const printed = await remote.sh(...call);
+        options.onAnswer?.(name);
+        return printed;
+      },
+    };
   };
   const get = (name: string): Host => {
     const host = opened.get(name) ?? open(name);

@@ -141,14 +141,17 @@ const LISTED = [
   ...(['cursor_y', 'history_size', 'pane_width', 'pane_height'] as const),
 ];
 
-/** Without a running server the list is empty. */
-export async function listPanes(tmux: Tmux, options: ShOptions = {}): Promise<readonly ListedPane[]> {
-  const printed = await tmux
+/** A text for `readPaneList`. Without a running server it is empty. */
+export function printPaneList(tmux: Tmux, options: ShOptions = {}): Promise<string> {
+  return tmux
     .run(['list-panes', '-a', '-F', rowFormat(LISTED)], { doing: 'list the panes', ...options })
     .catch((error: unknown) => {
       if (isThreadmuxError(error, 'session_not_found')) return '';
       throw error;
     });
+}
+
+export function readPaneList(printed: string): readonly ListedPane[] {
   return printed.split('\n').flatMap((line) => {
     const row = readRow(LISTED, line);
     return row === undefined ? [] : [toListed(row)];

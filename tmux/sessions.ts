@@ -152,7 +152,7 @@ done`;
 const READ_VARIABLES = '{ eval "$(cat "$tmx_file")"; rm -f "$tmx_file"; } 2>/dev/null; unset tmx_file; ';
 
 const WAIT_FOR_FILE = `n=0; echo 'threadmux prepares the worktree …'
-while [ -e "$1" ] && ! grep -q '^state ready$' "$1" && [ $n -lt 1800 ]; do sleep 0.5; n=$((n + 1)); done; shift; clear 2>/dev/null
+while [ -e "$1" ] && ! grep -q '^state ready$' "$1" && [ $n -lt 1800 ]; do sleep 0.5 2>/dev/null || sleep 1; n=$((n + 1)); done; shift; clear 2>/dev/null
 `;
 
 function wrapped(command: readonly string[], hasVariables: boolean, file: string | undefined): readonly string[] {
@@ -184,7 +184,7 @@ set -- "$@" \\; set-option -t "=$name:" ${START_OPTION} "$started"
 said=$(new "$@") || {
   [ -z "$file" ] || rm -f "$file"
   case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
-n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 100 ]; do sleep 0.1; n=$((n + 1)); done
+n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 100 ]; do sleep 0.1 2>/dev/null || sleep 1; n=$((n + 1)); done
 [ -z "$file" ] || rm -f "$file"
 echo created`;
 

@@ -128,7 +128,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     publish: sessions.publish,
     newLink,
     states: new Map(),
-    panel: { view: { rows: [], worktrees: [] } },
+    panel: { view: { rows: [], worktrees: [], choices: {} } },
     gatewayInfo: (host) => ({
       url: gatewayUrl(host),
       shards: 1,

@@ -36,6 +36,8 @@ export interface WorkspaceContext {
 export interface PanelData {
   readonly rows: readonly object[];
   readonly worktrees: readonly object[];
+  /** What the form for a new session offers. */
+  readonly choices: object;
 }
 
 /** What the session of a thread does, for the page. */

@@ -2,7 +2,7 @@
 // have an unknown form are ignored, so that a newer Claude Code or output of a shell breaks nothing.
 
 import * as z from 'zod';
-import { parsedJson } from '../../core/json.ts';
+import { parsedForeignJson } from '../../core/json.ts';
 import { toolLabel } from '../tool-label.ts';
 
 export type StreamEvent =
@@ -79,7 +79,7 @@ type Line = z.output<typeof lineSchema>;
 
 export function parseStreamLine(line: string): readonly StreamEvent[] {
   if (!line.startsWith('{')) return [];
-  const read = lineSchema.safeParse(parsedJson(line));
+  const read = lineSchema.safeParse(parsedForeignJson(line));
   return read.success ? eventsOf(read.data) : []; // an incomplete line, or output of another program
 }
 

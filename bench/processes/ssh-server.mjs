@@ -1,5 +1,6 @@
 // An SSH server on loopback in its own process, with a client configuration for it.
-// usage: ssh-server.mjs <folder> [<host>…]; each host has its own home. The message 'counts' returns the counts so far.
+// usage: ssh-server.mjs <folder> [<host>…]; each host has its own home. It answers each message with the counts so far: 'counts',
+// 'away' (it cuts and refuses connections), and 'back'.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,10 @@ const [folder, ...names] = process.argv.slice(2);
 const home = `${folder}/home`;
 const homeOf = (name) => (name === 'someone' ? home : `${folder}/home-${name}`);
 for (const name of ['someone', ...names]) mkdirSync(homeOf(name), { recursive: true });
-const counts = { connections: 0, execs: 0, printed: 0, times: [] };
+const counts = { connections: 0, execs: 0, printed: 0, times: [], connectedAt: 0 };
+const sockets = new Set();
+let port = 0;
+const now = () => performance.timeOrigin + performance.now();
 const makeKey = (name) => {
   const args = ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', `${folder}/${name}`];
   execFileSync('ssh-keygen', args);
@@ -22,6 +26,9 @@ const ssh = new ssh2.Server({ hostKeys: [makeKey('host')] }, (connection) => {
   counts.connections++;
   let user = '';
   connection.on('error', () => {});
+  connection.on('ready', () => {
+    counts.connectedAt ||= now();
+  });
   connection.on('authentication', (attempt) => {
     user = attempt.username;
     attempt.method === 'publickey' && attempt.key.data.equals(client)
@@ -36,7 +43,7 @@ const ssh = new ssh2.Server({ hostKeys: [makeKey('host')] }, (connection) => {
 
 function run(channel, command, user) {
   counts.execs++;
-  counts.times.push(performance.timeOrigin + performance.now());
+  counts.times.push(now());
   const home = homeOf(user);
   const env = { HOME: home, PATH: process.env.PATH, SHELL: '/bin/sh' };
   const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
@@ -54,14 +61,28 @@ function run(channel, command, user) {
 }
 
 // The listener of ssh2 leaves Nagle's algorithm on, which would make every exec 80 ms slower.
-const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
+const server = createServer({ noDelay: true }, (socket) => {
+  sockets.add(socket);
+  socket.on('close', () => sockets.delete(socket));
+  ssh.injectSocket(socket);
+});
 server.listen(0, '127.0.0.1', () => {
   const config = `${folder}/config`;
   const hosts = [['far', 'someone'], ...names.map((name) => [name, name])];
   writeFileSync(config, hosts.map((host) => configOf(...host)).join(''));
   process.send({ config, home });
 });
-process.on('message', () => process.send(counts));
+process.on('message', (asked) => {
+  const answer = () => process.send(counts);
+  if (asked === 'back') {
+    counts.connectedAt = 0;
+    server.listen(port, '127.0.0.1', answer);
+  } else if (asked === 'away') {
+    port = server.address().port;
+    server.close(answer);
+    for (const socket of sockets) socket.destroy();
+  } else answer();
+});
 process.on('disconnect', () => process.exit());
 
 function configOf(host, user) {

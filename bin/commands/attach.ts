@@ -6,11 +6,12 @@ import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
-import { spelledOut } from '../../core/untrusted-text.ts';
-import { lookForExit, withoutDeadLine } from '../../tmux/last-output.ts';
-import type { LookResult } from '../../tmux/look.ts';
+import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
+import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { readTmuxVariable } from '../../tmux/pane.ts';
-import { findTarget, openSessionFinder, paneOf, type SessionTarget } from '../find-session.ts';
+import { postInThread } from '../acts/own-thread.ts';
+import { readScreenLines } from '../acts/read-screen.ts';
+import { findTarget, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printJson, printNote, printText, withProgress } from '../print.ts';
 
 interface AttachFlags {
@@ -69,48 +70,36 @@ async function handOver([file = '', ...args]: readonly string[]): Promise<number
 interface CaptureFlags {
   readonly host?: string;
   readonly json?: boolean;
-  readonly lines?: number;
+  readonly lines: number;
+  readonly post?: boolean;
 }
-
-const MOST_LINES = 10_000;
-const DEAD_PANE_LINES = 200;
 
 export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
-  const target = await findTarget(openSessionFinder(), name, flags.host);
+  const reach = openSessionFinder();
+  const target = await findTarget(reach, name, flags.host);
   const { host, session } = target;
-  const wanted = flags.lines === undefined ? undefined : Math.min(flags.lines, MOST_LINES);
-  // When a program exits, tmux adds a line, and the last output may scroll out of the screen.
-  const history = wanted ?? (session.pane.dead ? DEAD_PANE_LINES : 0);
-  const seen = await withProgress(`reading ${session.name}`, lookAt(target, history));
-  if (seen.kind === 'gone')
-    throw new ThreadmuxError('session_not_found', `the pane of session ${session.name} is closed`, {
-      hint: 'Run `threadmux sessions` to list the sessions.',
-    });
-  const older = Math.max(0, seen.historyLines - history);
-  const text = seen.dead ? withoutDeadLine(seen.text) : seen.text;
-  const clip = clipLines(text, older, wanted);
-  if (flags.json)
-    return printJson({
-      host,
-      name: session.name,
-      text: clip.lines.join('\n'),
-      lines: clip.lines.length,
-      truncated: clip.omitted > 0,
-      omittedLines: clip.omitted,
-      dead: seen.dead,
-      exitStatus: seen.exitStatus ?? null,
-    });
-  if (clip.omitted > 0) printText(truncationMark(clip.omitted));
-  printText(withoutControls(clip.lines.join('\n')));
-  if (seen.dead) printNote(`The program has exited with status ${seen.exitStatus ?? 'unknown'}.`);
+  const { text, ...screen } = await withProgress(`reading ${session.name}`, readScreenLines(target, flags.lines));
+  const posted = flags.post ? { thread: await postScreen(target, text, reach) } : {};
+  if (flags.json) return printJson({ host, name: session.name, text, ...screen, ...posted });
+  if (flags.post) return printNote(`Posted ${screen.lines} lines into the thread of ${session.name}.`);
+  if (screen.truncated) printText(truncationMark(screen.omittedLines));
+  printText(withoutControls(text));
+  if (screen.dead) printNote(`The program has exited with status ${screen.exitStatus ?? 'unknown'}.`);
 }
 
-/** The agent's pane; if it is closed, the session's active pane. */
-async function lookAt(target: SessionTarget, history: number): Promise<LookResult> {
-  const { tmux, record } = target;
-  const seen = await lookForExit(tmux, paneOf(target), history);
-  if (seen.kind !== 'gone' || record === undefined) return seen;
-  return lookAt({ ...target, record: undefined }, history);
+/** Longer texts are attached as a file. */
+const FITS = 1_800;
+
+async function postScreen(target: SessionTarget, text: string, reach: SessionFinder): Promise<string> {
+  const { host, session, record } = target;
+  const socket = record?.socket ?? (await socketOf(reach.hosts, host)) ?? '';
+  const shown = neutralise(text);
+  const say =
+    shown.length <= FITS
+      ? { text: shown === '' ? 'The screen is empty.' : insideFence(shown) }
+      : { text: '', attached: { name: 'screen.txt', text: shown } };
+  const posting = postInThread(toSessionPane(host, socket, session), { ...say, silent: true }, reach.home);
+  return withProgress('posting', posting);
 }
 
 /** tmux prints none, but a hostile host may answer with sequences that set the clipboard or the title of this terminal. */
@@ -120,16 +109,4 @@ function withoutControls(text: string): string {
 
 function truncationMark(omitted: number): string {
   return `[… ${omitted} earlier ${omitted === 1 ? 'line' : 'lines'} omitted]`;
-}
-
-/** The last lines, without empty lines at the end. `older` is the number of lines that were not read. */
-function clipLines(
-  text: string,
-  older: number,
-  wanted: number | undefined,
-): { readonly lines: readonly string[]; readonly omitted: number } {
-  const trimmed = text.trimEnd();
-  const all = trimmed === '' ? [] : trimmed.split('\n').map((line) => line.trimEnd());
-  const lines = wanted === undefined ? all : all.slice(-wanted);
-  return { lines, omitted: older + all.length - lines.length };
 }

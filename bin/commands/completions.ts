@@ -15,7 +15,7 @@ interface Spot {
   readonly sessions: boolean;
 }
 
-const TAKES_SESSION = 'stop,kill,send,attach,capture,thread open,thread close'.split(',');
+const TAKES_SESSION = 'stop,kill,send,attach,capture,wait,reply,tail,thread open,thread close'.split(',');
 const NAMES = 'threadmux sessions --names 2>/dev/null';
 
 export function completions(shell: string, program: Command): void {

@@ -1,12 +1,16 @@
 // threadmux install and uninstall, on this machine or on another host: prints what install/ has done.
 
 import { resolve } from 'node:path';
+import { inspectSettings } from '../../agents/claude/settings.ts';
+import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
-import { homeRoot } from '../../home/home.ts';
+import { homeAsItIs, homeRoot, openHome } from '../../home/home.ts';
+import { readUserFile } from '../../home/user-owned-file.ts';
 import { localHost } from '../../hosts/host.ts';
-import { type InstallOptions, install, uninstall } from '../../install/install.ts';
+import { type InstallOptions, install, uninstall, userSettings } from '../../install/install.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
+import { hasPlugin, installPlugin, type PluginParts, uninstallPlugin } from '../../install/plugin.ts';
 import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
@@ -18,18 +22,47 @@ interface InstallFlags {
   readonly dryRun?: boolean;
   /** False for --no-tmux. */
   readonly tmux?: boolean;
+  readonly plugin?: boolean;
   /** Names of agents, separated by commas, or "all". */
   readonly agent?: string;
 }
 
 export async function runInstall(flags: InstallFlags): Promise<void> {
+  checkNotBoth(flags);
   const options = optionsOf(flags);
   const agents = await agentsToInstall(flags.agent, options, process.env);
-  const said = await install({ ...options, agents, paths: programPaths(process.env) });
+  const said = await install({ ...options, agents, plugin: flags.plugin, paths: programPaths(process.env) });
   for (const line of [...said, ...nothingToAdd(agents)]) console.log(line);
+  if (flags.plugin && !flags.dryRun) for (const line of await installPlugin(pluginParts())) console.log(line);
+}
+
+/** Claude Code would run the hooks of both, and everything would be posted twice. */
+function checkNotBoth({ plugin }: InstallFlags): void {
+  const settings = userSettings(process.env);
+  const look = inspectSettings(readUserFile(settings).text ?? '');
+  if (plugin && look.kind === 'settings' && look.events.length > 0)
+    throw new ThreadmuxError('bad_usage', `the hooks are already in ${settings}`, {
+      hint: 'Run `threadmux uninstall` first. Use either the hooks or the plugin.',
+    });
+  if (!plugin && hasPlugin(homeAsItIs(resolve(homeRoot(process.env)))))
+    throw new ThreadmuxError('bad_usage', 'the plugin is installed, and it has the hooks', {
+      hint: 'Run `threadmux uninstall` first. Use either the hooks or the plugin.',
+    });
+}
+
+function pluginParts(): PluginParts {
+  const home = openHome(resolve(homeRoot(process.env)));
+  const [claude = 'claude'] = configuredAgent(openContext('install').config, 'claude').command;
+  const env = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  );
+  return { home, settings: userSettings(process.env), claude, env };
 }
 
 export async function runUninstall(flags: InstallFlags & { purge?: boolean }): Promise<void> {
+  const home = homeAsItIs(resolve(homeRoot(process.env)));
+  const isOurs = flags.project === undefined && !flags.dryRun && hasPlugin(home);
+  if (isOurs) for (const line of await uninstallPlugin(pluginParts())) console.log(line);
   const said = await uninstall({ ...optionsOf(flags), purge: flags.purge });
   for (const line of said) console.log(line);
 }

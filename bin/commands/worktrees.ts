@@ -3,9 +3,10 @@
 
 import { workWords } from '../../bridge/worktree-ends.ts';
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
-import { endWorktree, type FoundWorktree, findWorktrees, type WorktreeHost } from '../../hosts/run-worktree.ts';
+import { endWorktree, type FoundWorktree, findWorktrees } from '../../hosts/run-worktree.ts';
 import { usesWorktree } from '../../threads/known-worktree.ts';
 import { listSessions } from '../../tmux/sessions.ts';
+import { worktreeHostOf } from '../acts/start-place.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, table, withProgress } from '../print.ts';
 
@@ -59,7 +60,7 @@ export async function removeWorktree(name: string, flags: WorktreeFlags): Promis
     throw new ThreadmuxError('busy', `session ${printable(one.session)} uses ${name}`, {
       hint: `End it first: threadmux kill ${printable(one.session)}`,
     });
-  const end = await withProgress(`removing ${name}`, endWorktree(worktreeHost(host, reach), one));
+  const end = await withProgress(`removing ${name}`, endWorktree(worktreeHostOf(host, reach), one));
   if (end.is === 'busy')
     throw new ThreadmuxError('busy', `${printable(end.program)} still runs in ${printable(one.path)}`, {
       hint: 'End it first.',
@@ -73,14 +74,10 @@ export async function removeWorktree(name: string, flags: WorktreeFlags): Promis
 }
 
 async function on(host: string, reach: SessionFinder): Promise<readonly ListedWorktree[]> {
-  const found = await findWorktrees(worktreeHost(host, reach), true);
+  const found = await findWorktrees(worktreeHostOf(host, reach), true);
   if (found.length === 0) return [];
   const sessions = await listSessions(reach.hosts.tmux(host));
   return found.map((one) => ({ ...one, host, inUse: usesWorktree(sessions, one) }));
-}
-
-function worktreeHost(host: string, { hosts, config, home }: SessionFinder): WorktreeHost {
-  return { host: hosts.get(host), bridge: config.host, root: hosts.isLocal(host) ? home.root : '' };
 }
 
 function nameOf({ project, name }: FoundWorktree): string {

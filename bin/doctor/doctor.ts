@@ -17,6 +17,7 @@ import { loadInstalled } from '../../home/installed.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
+import { hasPlugin } from '../../install/plugin.ts';
 import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
@@ -112,6 +113,7 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
     installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
+    plugin: hasPlugin(homeAsItIs(home)),
     install: 'threadmux install',
   });
   return found.catch((error: unknown) => {
@@ -122,7 +124,8 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
 }
 
 const FINDS = `PATH=$2; export PATH
-command -v "$1" >/dev/null 2>&1 || "\${SHELL:-sh}" -l -i -c 'command -v "$0"' "$1" >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+command -v "$1" >/dev/null 2>&1 ||
+  tmx_program=$1 "\${SHELL:-sh}" -l -i -c 'command -v "$tmx_program"' >/dev/null 2>&1 </dev/null && echo yes || echo no`;
 
 /** Whether a session that the service starts finds the agent; undefined without a service. */
 async function serviceFinds(env: ConfigEnvironment, agent: string): Promise<boolean | undefined> {
@@ -180,17 +183,18 @@ interface MachineOptions extends ProbeOptions {
   /** The home of hooks whose command does not name one. */
   readonly usualHome: string;
   readonly install: string;
+  readonly plugin: boolean;
 }
 
 async function examineMachine(host: Host, options: MachineOptions) {
   const probe = await probeHost(host, options);
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, installed, usualHome } = options;
+  const { install, installed, usualHome, plugin } = options;
   const projects = installed.filter((path) => path !== probe.settingsPath);
   return {
     machine: judgeMachine(probe, host.name, options.agent),
-    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects }),
+    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects, plugin }),
   };
 }
 

@@ -91,6 +91,8 @@ interface HookFacts {
   readonly usualHome: string;
   /** Settings files of projects that have our hooks. */
   readonly projects: readonly string[];
+  /** Our plugin is installed there. */
+  readonly plugin?: boolean | undefined;
 }
 
 export function judgeHooks(facts: HookFacts): readonly Finding[] {
@@ -104,6 +106,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
       ),
     ];
   if (look === undefined || look.events.length === 0) {
+    if (facts.plugin) return [fine('hooks', `Claude Code on ${on} has the hooks of the threadmux plugin.`)];
     if (facts.projects.length > 0)
       return [fine('hooks', `The hooks are installed only in these projects: ${facts.projects.join(', ')}.`)];
     return [
@@ -115,6 +118,15 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
     ];
   }
   return [
+    ...(facts.plugin
+      ? [
+          fault(
+            'hooks',
+            `Claude Code on ${on} has both the threadmux plugin and the hooks in ${probe.settingsPath}: everything is posted twice.`,
+            'Run `threadmux uninstall`, then `threadmux install` or `threadmux install --plugin`.',
+          ),
+        ]
+      : []),
     judgeEvents(look, facts),
     ...judgeFiles(facts),
     ...judgeHomes(look, facts),

@@ -33,11 +33,11 @@ export const killCommand: Command = {
       );
     const { record } = found;
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
-    if (record !== undefined) tools.threads.registry.change(record.thread, { closed: true });
+    if (record !== undefined) tools.threads.registry.change(record.thread, { closed: true, ending: true });
     const undo = tools.declared.ending({ host, name, run: runOf(found.session) });
     await killSession(tools.hosts.tmux(host), found.session).catch((error: unknown) => {
       undo();
-      if (record !== undefined) tools.threads.registry.change(record.thread, { closed: false });
+      if (record !== undefined) tools.threads.registry.change(record.thread, { closed: false, ending: false });
       throw error;
     });
     const ended = `${untrustedCode(name)}${host === tools.config.defaultHost ? '' : ` on ${untrustedCode(host)}`} was ended`;

@@ -155,9 +155,9 @@ export function agentMissing(
   });
 }
 
-/** Arguments: the program, our PATH, and "version" if it is asked for its version. */
-const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$0" --version </dev/null 2>/dev/null'
-said=$("$s" -l -i -c "command -v \\"\\$0\\" >/dev/null && echo yes$ask" "$1" 2>/dev/null </dev/null)
+/** Arguments: the program, our PATH, and "version" if it is asked for its version. The program is passed in a variable: fish has no "$0". */
+const FIND = `s=\${SHELL:-sh}; [ -z "$3" ] || ask='; "$tmx_program" --version </dev/null 2>/dev/null'
+said=$(tmx_program=$1 "$s" -l -i -c "command -v \\"\\$tmx_program\\" >/dev/null && echo yes$ask" 2>/dev/null </dev/null)
 case $said in yes* | *'
 yes'*) printf '%s\\n' "$said" | sed -n '/^yes$/,$p'; exit;; esac
 [ -n "$2" ] && PATH=$2 && command -v "$1" >/dev/null 2>&1 || exit 0

@@ -16,18 +16,20 @@ export interface NewOptions {
   readonly settings: SessionSettings;
   /** `--continue`: go on with the newest conversation. */
   readonly continues: boolean;
+  /** `--prompt`: the first message. */
+  readonly prompt: string | undefined;
 }
 
 export const NEW_USAGE =
-  '!new <name> [host] [directory] [--agent <name>] [--worktree] [--model <name>] [--mode <mode>] [--continue] [-- command]';
+  '!new <name> [host] [directory] [--agent <name>] [--worktree] [--model <name>] [--mode <mode>] [--continue] [--prompt … | -- command]';
 
 const WITH_VALUE: Readonly<Record<string, SettingName>> = { '--model': 'model', '--mode': 'mode', '--agent': 'agent' };
 const EXAMPLES: Readonly<Record<string, string>> = { '--model': 'opus', '--mode': 'plan', '--agent': 'claude' };
-const OPTIONS = [...Object.keys(WITH_VALUE), '--worktree', '--continue'];
+const OPTIONS = [...Object.keys(WITH_VALUE), '--worktree', '--continue', '--prompt'];
 
-/** After the name, a path is a directory and any other word is a host. Options may stand anywhere before "--". */
+/** After the name, a path is a directory and any other word is a host. Options may stand anywhere before "--"; "--prompt" is the last one. */
 export function parseNewOptions(rest: string): NewOptions {
-  const { before, command } = splitCommand(rest.split(/\s+/).filter(Boolean));
+  const { before, command, prompt } = splitEnd(rest);
   const words: string[] = [];
   let settings: SessionSettings = {};
   let continues = false;
@@ -41,6 +43,7 @@ export function parseNewOptions(rest: string): NewOptions {
     const setting = WITH_VALUE[option];
     if (setting === undefined) {
       if (!OPTIONS.includes(option)) throw usage(oneOf(option, 'an option of `!new`', OPTIONS));
+      if (option === '--prompt') throw usage('`--prompt` needs the first message after it.');
       if (given !== undefined) throw usage(`\`${option}\` takes no value.`);
       if (option === '--continue') continues = true;
       else settings = { ...settings, worktree: true };
@@ -55,18 +58,36 @@ export function parseNewOptions(rest: string): NewOptions {
   const forAgent = before.find((word) => word.startsWith('-') && !word.startsWith('--worktree'));
   if (command !== undefined && forAgent !== undefined)
     throw usage(`${untrustedCode(forAgent)} is for the agent, so it cannot be used with a command after \`--\`.`);
-  return { ...placeOf(words), command, settings, continues };
+  return { ...placeOf(words), command, settings, continues, prompt };
 }
 
 /** Phones write a long dash for "--". */
-function splitCommand(words: readonly string[]): {
+const COMMAND = /(?:^|\s)(?:--|[—–])(?=\s|$)/;
+const PROMPT = /(?:^|\s)(?:--|[—–])prompt(?:=|\s)/;
+
+interface NewWords {
   readonly before: readonly string[];
   readonly command: readonly string[] | undefined;
-} {
-  const plain = words.map((word) => word.replace(/^[—–]/, '--'));
-  const end = plain.indexOf('--');
-  const command = end < 0 ? [] : words.slice(end + 1);
-  return { before: end < 0 ? plain : plain.slice(0, end), command: command.length > 0 ? command : undefined };
+  readonly prompt: string | undefined;
+}
+
+/** A command or the first message is everything up to the end. */
+function splitEnd(rest: string): NewWords {
+  const [command, prompt] = [COMMAND.exec(rest), PROMPT.exec(rest)];
+  const end = [command, prompt].filter((one) => one !== null).toSorted((a, b) => a.index - b.index)[0];
+  const before = wordsOf(end === undefined ? rest : rest.slice(0, end.index));
+  const after = end === undefined ? '' : rest.slice(end.index + end[0].length).trim();
+  if (after === '') return { before: end === prompt && end ? [...before, '--prompt'] : before, ...NOTHING };
+  if (end === prompt) return { ...NOTHING, before, prompt: after };
+  return { ...NOTHING, before, command: after.split(/\s+/) };
+}
+
+const NOTHING = { command: undefined, prompt: undefined };
+
+/** A directory with spaces is written in quotes. */
+function wordsOf(text: string): readonly string[] {
+  const words = text.match(/"[^"]*"|\S+/g) ?? [];
+  return words.map((word) => word.replace(/^"([^"]*)"$/, '$1').replace(/^[—–]/, '--'));
 }
 
 function placeOf([name = '', ...words]: readonly string[]): Pick<NewOptions, 'name' | 'host' | 'directory'> {

@@ -8,15 +8,10 @@ import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import {
-  conversationOf,
-  rememberedSession,
-  settingsToStart,
-  startedText,
-  startOf,
-} from '../../threads/remembered-session.ts';
+import { conversationOf, settingsToStart, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
+import { sendFirstMessage } from '../first-message.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';
 import {
@@ -29,7 +24,7 @@ import {
   variablesFor,
 } from './launch-agent.ts';
 import { NEW_USAGE, type NewOptions, parseNewOptions } from './new-options.ts';
-import { checkBypass, projectHere } from './project-here.ts';
+import { checkBypass, knownSession, projectHere } from './project-here.ts';
 import { restartStream, streamOf } from './streams.ts';
 import { quitAtOnce, untilItSpeaks } from './until-it-runs.ts';
 
@@ -47,8 +42,11 @@ export const newCommand: Command = {
     const known = knownSession(asked, project, tools);
     const { wanted, begun } = await beginSession(recall(asked, known, project, tools), tools);
     const name = untrustedCode(wanted.name);
-    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
+    const { prompt } = asked;
+    const unsent = prompt === undefined ? '' : '\nThe first message was not sent. Write it in its thread.';
+    if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}${unsent}`);
     const { thread } = begun;
+    if (prompt !== undefined) await sendFirstMessage(prompt, thread, order, tools);
     if (begun.is !== 'up')
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
     // Another host may have had a session of this name: say where it runs now.
@@ -62,19 +60,6 @@ export const newCommand: Command = {
     return replyWith(`▶️ ${name} is up${where}${on}${what}: <#${thread}>`);
   },
 };
-
-/** The session of this name that ran before. In the channel of a project, only one of its channel. */
-function knownSession(
-  asked: NewOptions,
-  project: Project | undefined,
-  tools: CommandContext,
-): ThreadRecord | undefined {
-  const { server, config, threads } = tools;
-  const isOurs = (one: ThreadRecord) =>
-    one.server === server.name && (project === undefined || one.channel === project.channel);
-  const defaultHost = project?.host ?? config.defaultHost;
-  return rememberedSession(threads.registry.all().filter(isOurs), { ...asked, defaultHost });
-}
 
 export interface WantedSession {
   readonly name: SessionName;
@@ -92,6 +77,8 @@ export interface WantedSession {
   readonly before: ThreadRecord | undefined;
   /** By default the project of its directory. */
   readonly project?: Project | undefined;
+  /** The request of an agent that starts it. */
+  readonly request?: string | undefined;
   /** Nobody waits for the session, so it is not watched until it runs. Called when tmux has created it. */
   readonly runs?: (() => void) | undefined;
 }
@@ -185,6 +172,7 @@ export async function beginSession(
         directory,
         command: wanted.command ?? [],
         ...(isDeclared ? { declared, by: config.host } : {}),
+        ...(wanted.request === undefined ? {} : { request: wanted.request }),
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(hasSettings ? { settings } : {}),
       }),

@@ -3,7 +3,6 @@
 
 import { allDrivers, driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { projectsOf } from '../../core/project.ts';
 import { PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
 import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '../../core/setting-words.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
@@ -123,11 +122,14 @@ function listText(record: ThreadRecord, tools: CommandContext): string {
 }
 
 /** For autocomplete. Models that were used before are suggested, too. */
-export function settingWords(name: string, { config, server, threads }: CommandContext): readonly string[] {
+export function settingWords(
+  name: string,
+  { server, threads }: Pick<CommandContext, 'server' | 'threads'>,
+): readonly string[] {
   if (name === 'mode') return PERMISSION_MODES.map((mode) => (mode === 'default' ? 'manual' : mode));
   if (name === 'progress') return PROGRESS_LEVELS;
   if (name === 'agent') return allDrivers().map((driver) => driver.name);
-  const projects = projectsOf(config, [server]);
+  const projects = threads.projects().filter((one) => one.server === server.name);
   const used = [
     ...threads.registry.all().map(({ settings }) => settings?.model),
     ...projects.flatMap(({ defaults, sessions }) => [defaults.model, ...sessions.map(({ model }) => model)]),

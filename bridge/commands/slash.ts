@@ -34,6 +34,7 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
     { name: 'agent', description: 'Agent, such as claude or codex', autocomplete: true },
     { name: 'worktree', description: 'Work in a new git worktree', type: BOOLEAN },
     { name: 'continue', description: 'Continue the newest conversation', type: BOOLEAN },
+    { name: 'prompt', description: 'The first message' },
   ],
   set: [
     { name: 'setting', description: 'model, mode or progress; default: list all', autocomplete: true },
@@ -105,10 +106,11 @@ export function restOf(interaction: Interaction): string {
       const given = ['model', 'mode', 'agent'].filter((name) => value(name) !== '');
       const on = ['worktree', 'continue'].filter((name) => value(name) === 'true');
       return [
-        ...[value('name'), value('host'), value('directory')],
+        ...[value('name'), value('host'), quoted(value('directory'))],
         ...given.map((name) => `--${name}=${value(name).replace(/\s+/g, '-')}`),
         ...on.map((name) => `--${name}`),
         command === '' ? '' : `-- ${command}`,
+        value('prompt') === '' ? '' : `--prompt ${value('prompt')}`,
       ]
         .filter(Boolean)
         .join(' ');
@@ -139,6 +141,10 @@ export function restOf(interaction: Interaction): string {
     default:
       return value('name');
   }
+}
+
+function quoted(directory: string): string {
+  return /\s/.test(directory) ? `"${directory.replaceAll('"', '')}"` : directory;
 }
 
 const DEADLINE_MS = 1_500;

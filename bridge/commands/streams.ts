@@ -21,7 +21,7 @@ export const terminalCommand: Command = {
   about: 'run a command in a project (`mini:shop` on another host) and stream its output into a new thread',
   async run(order, tools) {
     const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
-    const stream = await begin({ kind: 'terminal', order, dir, asked, skipPermissions: false }, tools);
+    const stream = await beginTerminal({ id: order.id, dir, asked }, tools);
     return replyWith(`🖥️ ${untrustedCode(stream.record().name)} is up: <#${stream.record().thread}>`);
   },
 };
@@ -34,21 +34,7 @@ export const agentCommand: Command = {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
     if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
-    const there = tools.directories.elsewhere(dir);
-    if (there !== undefined)
-      throw usage(
-        `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
-        `\`!new <name> ${there.host} <directory>\` starts an agent in a session there.`,
-      );
-    const agent = configuredAgent(tools.config, 'claude');
-    const program = agent.command[0] ?? agent.driver.name;
-    const path = tools.environmentOf(agent).PATH ?? '';
-    if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
-      throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
-        hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
-      });
-    const stream = await begin({ kind: 'agent', order, dir, asked, skipPermissions: skip !== undefined }, tools);
-    if (stream.kind === 'agent') stream.agent.ask({ id: order.id, text: asked });
+    const stream = await beginAgent({ id: order.id, dir, asked, skipPermissions: skip !== undefined }, tools);
     return replyWith(`🤖 ${untrustedCode(stream.record().name)} is at work: <#${stream.record().thread}>`);
   },
 };
@@ -132,27 +118,59 @@ function unquoted(text: string): string {
   return String(parsedJson(text) ?? text.slice(1, -1));
 }
 
-interface Begin {
-  readonly kind: 'terminal' | 'agent';
-  readonly order: CommandCall;
+interface AskedStream {
+  /** The same id starts it once. */
+  readonly id: string;
   readonly dir: string;
   readonly asked: string;
   readonly skipPermissions: boolean;
 }
 
-async function begin({ order, ...wanted }: Begin, tools: CommandContext): Promise<StreamThread> {
+export function beginTerminal(
+  asked: Omit<AskedStream, 'skipPermissions'>,
+  tools: CommandContext,
+): Promise<StreamThread> {
+  return begin('terminal', { ...asked, skipPermissions: false }, tools);
+}
+
+/** And gives it the prompt. */
+export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
+  const there = tools.directories.elsewhere(asked.dir);
+  if (there !== undefined)
+    throw usage(
+      `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
+      `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
+    );
+  const agent = configuredAgent(tools.config, 'claude');
+  const program = agent.command[0] ?? agent.driver.name;
+  const path = tools.environmentOf(agent).PATH ?? '';
+  if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
+    throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
+      hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
+    });
+  const stream = await begin('agent', asked, tools);
+  if (stream.kind === 'agent') stream.agent.ask({ id: asked.id, text: asked.asked });
+  return stream;
+}
+
+async function begin(
+  kind: StreamThread['kind'],
+  { id: order, ...asked }: AskedStream,
+  tools: CommandContext,
+): Promise<StreamThread> {
+  const wanted = { kind, ...asked };
   const { directories, config } = tools;
   const there = directories.elsewhere(wanted.dir);
   if (there !== undefined) {
     const dir = await directories.on(there.host).resolve(there.name);
-    return tools.streams.begin({ ...wanted, host: there.host, dir, order: order.id });
+    return tools.streams.begin({ ...wanted, host: there.host, dir, order });
   }
   const dir = await directories.resolve(wanted.dir);
   if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
     throw new ThreadmuxError('bad_usage', `An agent may not skip permissions in ${untrustedCode(wanted.dir)}.`, {
       hint: 'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
     });
-  return tools.streams.begin({ ...wanted, host: config.host, dir, order: order.id });
+  return tools.streams.begin({ ...wanted, host: config.host, dir, order });
 }
 
 function line(stream: StreamThread, states: SessionStates): string {

@@ -113,8 +113,9 @@ export function whyNot(
   return start === 'manual' ? 'manual' : 'starting';
 }
 
-export function isSameRun(a: SessionRun | 'before' | undefined, b: SessionRun | undefined): boolean {
-  return a !== undefined && a !== 'before' && b !== undefined && runText(a) === runText(b);
+export function isSameRun(a: SessionRun | 'before' | undefined, b: Omit<SessionRun, 'paneId'> | undefined): boolean {
+  if (a === undefined || a === 'before' || b === undefined) return false;
+  return a.serverPid === b.serverPid && a.sessionId === b.sessionId && a.createdAt === b.createdAt;
 }
 
 /** Whether `threadmux kill` ended this run. */

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseSessionName } from '../../core/session-name.ts';
-import { readEndMark, removeEndMark } from '../../home/end-marks.ts';
+import { hasEndMarks, readEndMark, removeEndMark } from '../../home/end-marks.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
 import { type BegunSession, beginSession } from '../commands/new.ts';
 import {
@@ -21,15 +21,18 @@ import {
 import { type DeclaredPlace, declaredOf } from './declared-list.ts';
 import { openDeclaredMemory } from './declared-memory.ts';
 import type { DeclaredOptions, DeclaredSessions } from './declared-parts.ts';
-import { findRun, type HostPane, panesOfHost, removeExited, stopKeepingPane } from './find-run.ts';
+import { createRunLooks, type HostRuns, removeExited, stopKeepingPane } from './find-run.ts';
 import { givePrompt, postPrompt } from './give-prompt.ts';
 import { createStartLanes } from './start-lanes.ts';
 import { closeQuietly, tellEnd, tellFailedStart } from './tell-end.ts';
 import { createTimedLooks } from './timed-looks.ts';
 
-/** Here a look costs one process. Elsewhere it costs a command over ssh, and a crash there is reported by nobody. */
+/** Here a look costs two processes. Another host says when a pane there has changed; that may get lost. */
 const HERE_MS = 3_000;
-const THERE_MS = 10_000;
+const THERE_MS = 5 * 60_000;
+/** A pane of an agent that works changes all the time. */
+const MOVED_MS = 5_000;
+const RETRY_MS = 10_000;
 const SOON_MS = 200;
 const CLOSE_MS = 1_500;
 
@@ -39,6 +42,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   const { home, config, hosts, threads, remote, server, log, tools } = options;
   const { registry } = threads;
   const memory = openDeclaredMemory(options.path);
+  const runsOn = createRunLooks(hosts, registry);
   const there = new Map<string, boolean>();
   const seenHosts = new Set<string>();
   const listeners: (() => void)[] = [];
@@ -55,13 +59,13 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   };
 
   function remember(place: DeclaredPlace, now: DeclaredMemory): void {
-    if (memory.set(keyOf(place), now)) changed();
+    if (now !== memory.get(keyOf(place)) && memory.set(keyOf(place), now)) changed();
   }
 
   const lanes = createStartLanes(changed);
   const looks = createTimedLooks(look, (host, error) => {
     log.info('declared sessions', { host, because: error.message });
-    looks.in(host, THERE_MS);
+    looks.in(host, RETRY_MS);
   });
 
   const lookEverywhere = () => {
@@ -73,19 +77,19 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     if (!isOpen || mine.length === 0) return;
     if (remote.state(host).kind === 'unreachable') return; // looked at when it is back
     const began = Date.now();
-    const panes = await panesOfHost(hosts, host, registry);
+    const runs = await runsOn(host);
+    const hasMarks = hasEndMarks(home);
     const isFirst = !seenHosts.has(host);
     seenHosts.add(host);
     const isKnown = (key: string) => !lanes.isStarting(key) && lanes.lastStart(key) < began;
-    await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, panes, isFirst)));
-    const isWatched = mine.some(({ start }) => start === 'auto');
-    looks.in(host, hosts.isLocal(host) ? HERE_MS : isWatched ? THERE_MS : 6 * THERE_MS);
+    await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, runs, isFirst, hasMarks)));
+    looks.in(host, hosts.isLocal(host) ? HERE_MS : THERE_MS);
   }
 
-  async function lookAt(place: DeclaredPlace, panes: readonly HostPane[], isFirst: boolean): Promise<void> {
+  async function lookAt(place: DeclaredPlace, runs: HostRuns, isFirst: boolean, hasMarks: boolean): Promise<void> {
     const before = memory.get(keyOf(place));
-    const { seen, pane } = findRun(place.name, panes, before.run);
-    const mark = readEndMark(home, place);
+    const { seen, pane } = runs.find(place.name, before.run);
+    const mark = hasMarks ? readEndMark(home, place) : undefined;
     const isMarked = mark !== undefined && (before.run === undefined || isMarkOf(mark, before.run));
     const { memory: now, happened } = afterLook(before, seen, { now: Date.now(), isMarked, isFirst });
     const isOver = seen.is !== 'alive';
@@ -94,7 +98,8 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     setThere(place, !isOver);
     if (seen.is === 'alive' && pane !== undefined) {
       const prompted = await givePrompt({ place, pane, memory: now }, { home, threads, tools: tools() });
-      return remember(place, { ...memory.get(keyOf(place)), prompted });
+      const last = memory.get(keyOf(place));
+      return last.prompted === prompted ? undefined : remember(place, { ...last, prompted });
     }
     if (happened === 'crashed')
       await tellEnd({ place, pane, run: before.run, next: decide(place), crashes: now.crashes }, options);
@@ -166,9 +171,9 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   /** It is no longer declared. */
   function release(place: DeclaredPlace): void {
-    stopKeepingPane(hosts, place.host, memory.get(keyOf(place)).run, registry).catch((error: Error) =>
-      log.info('a session that is no longer declared', { because: error.message }),
-    );
+    runsOn(place.host)
+      .then((runs) => stopKeepingPane(hosts, place, memory.get(keyOf(place)).run, runs))
+      .catch((error: Error) => log.info('a session that is no longer declared', { because: error.message }));
   }
 
   function onConfig(): void {
@@ -223,6 +228,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
         const record = state === 'ended' ? registry.get(thread) : undefined;
         if (declared.some(({ host }) => host === record?.host)) looks.in(record?.host ?? '', SOON_MS);
       });
+      remote.onNews((host, news) => looks.in(host, news === 'moved' ? MOVED_MS : SOON_MS));
       options.live?.onReport((about) => 'applied' in about && onConfig());
       lookEverywhere();
     },

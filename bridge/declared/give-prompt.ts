@@ -28,9 +28,11 @@ interface PromptParts {
 export async function givePrompt({ place, pane, memory }: Running, parts: PromptParts): Promise<string | undefined> {
   const { threads, tools } = parts;
   const run = runText(pane);
+  const known = threads.registry.ofSession(pane.host, pane);
+  if (known !== undefined && memory.prompted === run) return run;
   const { dead: _, exitStatus: __, createdAt: ___, ...session } = pane;
   const record =
-    threads.registry.ofSession(pane.host, pane) ??
+    known ??
     // Somebody else started it, or the bridge was killed before it created the thread.
     (await threads.ensure(session, {
       directory: pane.path,

@@ -41,14 +41,14 @@ export interface PanelView {
   readonly worktrees: readonly PanelWorktree[];
 }
 
-interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states'> {
+interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states' | 'worktrees'> {
   readonly declared: DeclaredSessions;
   readonly server: string;
 }
 
 const MINUTE_MS = 60_000;
 
-export function panelView(channel: string, parts: RowParts & Pick<BridgeParts, 'worktrees'>): PanelView {
+export function panelView(channel: string, parts: RowParts): PanelView {
   return { rows: panelRows(channel, parts), worktrees: keptWorktrees(channel, parts) };
 }
 
@@ -98,7 +98,7 @@ function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): str
 
 function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const { home, config, hosts, threads, states } = parts;
-  const { host, thread, sessionName, group, cwd, claudeSession, settings, at, agent } = record;
+  const { host, thread, sessionName, group, cwd, claudeSession, settings, at, told, agent } = record;
   const isHere = hosts.isLocal(host);
   const status = isHere && claudeSession !== '' ? parseStatusLineInput(loadStatus(home, claudeSession)) : undefined;
   const project = threads.destinationOf({ host, directory: cwd })?.project;
@@ -108,9 +108,9 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
     ...{ label: labelOf({ name: group ?? sessionName, host }, config), host, thread, because: undefined },
     agent: agentTitle(record),
     state: states.get(thread) ?? { state: 'starting', since: at },
-    ...(isHere ? gitOf(cwd) : { branch: undefined, isWorktree: false }),
-    model: status?.model?.display_name ?? inForce?.model,
-    context: used === undefined ? undefined : Math.round(used),
+    ...(isHere ? gitOf(cwd) : { branch: told?.branch, isWorktree: parts.worktrees.isInside({ host, directory: cwd }) }),
+    model: status?.model?.display_name ?? told?.model ?? inForce?.model,
+    context: used === undefined ? told?.context : Math.round(used),
     at: Math.floor(at / MINUTE_MS) * MINUTE_MS,
   };
 }

@@ -1,7 +1,6 @@
 // Taps on a panel, and on the Start button of a declared session. They were checked like every tap: a listed person, and a message of ours.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { projectsOf } from '../../core/project.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { isModelName } from '../../core/session-settings.ts';
 import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
@@ -12,7 +11,9 @@ import type { CommandCall, CommandContext } from '../commands/command.ts';
 import { startDeclared, stopDeclared } from '../commands/declared.ts';
 import { killCommand } from '../commands/kill.ts';
 import { beginSession } from '../commands/new.ts';
+import { projectHere } from '../commands/project-here.ts';
 import { findDeclared, requireDeclared } from '../declared/declared-list.ts';
+import { sendFirstMessage } from '../first-message.ts';
 
 const KINDS = ['start', 'end', 'start-all', 'new-session'] as const;
 
@@ -97,10 +98,10 @@ async function newFromForm(channel: string, { interaction, order, tools }: Tappe
   const name = parseSessionName(field('name'));
   if (model !== '' && !isModelName(model))
     throw new ThreadmuxError('bad_usage', `${untrustedCode(model)} is not the name of a model, such as \`opus\`.`);
-  const servers = tools.threads.connections.all().map(({ server }) => server);
-  const project = projectsOf(tools.config, servers).find(
-    (one) => one.server === tools.server.name && one.channel === channel,
-  );
+  const project = projectHere(order, tools);
+  const isShared = tools.threads.projects().some((one) => one.channel === channel && one.path !== '');
+  if (directory === '' && project === undefined && isShared)
+    throw new ThreadmuxError('bad_usage', 'This channel is for several projects.', { hint: 'Give a directory.' });
   const host = project?.host ?? tools.config.defaultHost;
   const ours = tools.threads.registry.all().filter(({ server }) => server === tools.server.name);
   const { begun } = await beginSession(
@@ -112,18 +113,8 @@ async function newFromForm(channel: string, { interaction, order, tools }: Tappe
     tools,
   );
   if (begun.is === 'there') return `${untrustedCode(name)} already runs${begun.link}`;
-  if (prompt !== '') await sendPrompt(prompt, begun.thread, { interaction, order, tools });
+  if (prompt !== '') await sendFirstMessage(prompt, begun.thread, order, tools);
   return `▶️ ${untrustedCode(name)} is up: <#${begun.thread}>`;
-}
-
-/** The message of the bot stands for the words of the person, and gets the marks. */
-async function sendPrompt(text: string, id: string, { interaction, order, tools }: Tapped): Promise<void> {
-  const user = interaction.member?.user ?? interaction.user;
-  const message = await tools.say(id, [order.id, 'prompt'], { content: text.slice(0, 1_900), silent: true });
-  const thread = await tools.known.find(id);
-  if (message === undefined || thread === undefined) return;
-  const author = { authorId: user?.id ?? '', author: user?.username ?? '' };
-  tools.accept({ id: message, channelId: id, ...author, text, attachments: [] }, thread);
 }
 
 function newSessionForm() {

@@ -12,16 +12,21 @@ import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import { createTimedLooks } from '../declared/timed-looks.ts';
 import type { BridgeParts } from '../start-server.ts';
+import { type NewSessionChoices, newSessionChoices } from './new-session-choices.ts';
 import { type PanelView, panelView } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';
 
 export interface Panels {
   begin(): void;
   /** For the page of the local workspace, which shows all of it itself. */
-  onView(listener: (view: PanelView) => void): void;
+  onView(listener: (view: PageView) => void): void;
   /** An event of the gateway. */
   heard(name: string, data: unknown): void;
   close(): void;
+}
+
+interface PageView extends PanelView {
+  readonly choices: NewSessionChoices;
 }
 
 interface PanelsOptions extends BridgeParts {
@@ -66,10 +71,10 @@ export function createPanels(options: PanelsOptions): Panels {
   /** Channels with a message below the panel. */
   const buried = new Set<string>();
   let channels: readonly string[] = [];
-  const listeners: ((view: PanelView) => void)[] = [];
+  const listeners: ((view: PageView) => void)[] = [];
   /** Its page has a view of its own, and needs no message. */
   const isLocal = server.name === 'local';
-  let shown: PanelView = { rows: [], worktrees: [] };
+  let shown: PageView = { rows: [], worktrees: [], choices: newSessionChoices(options) };
   let isOpen = false;
 
   const linkOf = (thread: string) => `https://discord.com/channels/${guildId}/${thread}`;
@@ -106,7 +111,7 @@ export function createPanels(options: PanelsOptions): Panels {
   /** False if nothing has changed. */
   async function show(channel: string): Promise<boolean> {
     const view = panelView(channel, { ...options, server: server.name });
-    if (isLocal) return tellView(view);
+    if (isLocal) return tellView({ ...view, choices: newSessionChoices(options) });
     const draft = panelDraft(view, linkOf);
     const print = stableNonce(JSON.stringify(draft));
     const known = panelOf(channel);
@@ -129,7 +134,7 @@ export function createPanels(options: PanelsOptions): Panels {
     return true;
   }
 
-  function tellView(view: PanelView): boolean {
+  function tellView(view: PageView): boolean {
     if (JSON.stringify(view) === JSON.stringify(shown)) return false;
     shown = view;
     for (const listener of listeners) listener(view);

@@ -101,6 +101,23 @@ describe('a prompt on a host', () => {
   });
 });
 
+describe('a plan on a host', () => {
+  it.each([
+    ['approved', 'Approve', 'allow'],
+    ['rejected with feedback', 'smaller steps, please', 'deny'],
+  ])('is shown and %s', async (_, answer, behavior) => {
+    const asked = await start('ExitPlanMode', 'dialog-plan');
+    const { plan = '' } = asked.pane.input('ExitPlanMode').tool_input as { plan?: string };
+    expect(plan).not.toBe('');
+    expect(asked.message.content).toContain(plan.split('\n').at(-1));
+    if (behavior === 'allow') await tap(asked, answer);
+    else await asked.far.say(asked.pane.thread, answer);
+    const decision = decisionIn(await asked.hook.printed);
+    expect(decision.behavior).toBe(behavior);
+    if (behavior === 'deny') expect(decision.message).toContain(answer);
+  });
+});
+
 describe('a prompt on a host that is unreachable', () => {
   it.each([
     ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],

@@ -1,5 +1,6 @@
-// One whole story on a host that is only configured, through the real sshd, once with a fake Discord and once with the local
-// workspace. In the middle the host is unreachable for some seconds; a minute would show nothing more.
+// One whole story on two hosts that are only configured, through the real sshd, once with a fake Discord and once with the local
+// workspace. In the middle one of them is unreachable for some seconds, and the other one goes on. With the real Claude Code, in
+// test/agents/claude/lab/host-story.test.ts, it is a minute.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { standInAt } from '../support/fake-claude.ts';
 import { processesWith, readIfThere, threadNames } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pane.ts';
 import { type SettingOptions, WAIT } from './bridge-setup.ts';
-import { type FarHost, farAgent, farHook, farPromptPane, startFar, startFarHost } from './remote-host.ts';
+import { type FarHost, farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
 const LONG = Array.from({ length: 256 }, (_, n) => `line ${n} of a reply that is long, to be cut`);
 const COUNT = 'i=0; while [ $i -lt 90 ]; do i=$((i+1)); echo n$i; sleep 0.1; done; exit 4';
@@ -28,19 +29,21 @@ async function start(servers: Servers) {
   mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
   const { program, folder } = farAgent(mini);
   const file = { agent: { command: [program] } };
-  const setting = await startFar({ others: [mini], roots: ['~/code'], servers, file });
+  const setting = await startFar({ sshServer: { sshd: true }, others: [mini], roots: ['~/code'], servers, file });
   return { setting, mini, claude: standInAt(folder), folder };
 }
 
-describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, servers) => {
-  it('supports everything, also after it was unreachable, and never has the token', {
+describe.each(SERVERS)('two hosts with sshd and no Node.js, through %s', (_, servers) => {
+  it('support everything, also after one was unreachable, and never have the token', {
     timeout: 120_000,
   }, async () => {
     const { setting, mini, claude, folder } = await start(servers);
     const { workspace } = setting;
     const { person, channelId, token } = workspace;
     const { tmux } = mini.place;
-    const seen = watchProcesses(mini);
+    const seen = watchProcesses([mini, setting]);
+    const web = await farWithHooks(setting, setting, 'web');
+    await setting.untilMarked(await setting.say(web, 'first'), '✅');
     const said: string[] = [];
     const echoed: string[] = [];
     const chat = async (text: string) => {
@@ -76,7 +79,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     saveAutoThreads(setting.machine.home, true);
     expect(await loadHooks(tmux.tmux, join(mini.ours, 'tmux.conf'))).toBe(true);
     tmux.call('new-session', '-d', '-s', 'byhand', 'cat');
-    await untilThreads(['[agent] byhand@mini', '[agent] shop@mini']);
+    await untilThreads(['[agent] byhand@mini', '[agent] shop@mini', '[agent] web@far']);
 
     const pane = await farPromptPane(setting, mini, 'asks');
     await pane.show('dialog-permission-bash');
@@ -110,6 +113,8 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     await setting.say(channelId, '!sessions');
     await setting.answer(channelId, /`mini` is not reachable since/);
     expect(question.hasEnded()).toBe(false);
+    await setting.untilMarked(await setting.say(web, 'while mini is away'), '✅');
+    await setting.answer(web, /Echo: while mini is away/);
 
     await mini.ssh.start();
     for (const message of waiting) await setting.untilMarked(message, '✅');
@@ -118,7 +123,7 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
     const { updatedInput } = decisionIn(await question.printed);
     expect(Object.values(updatedInput.answers)).toHaveLength(1);
     await pane.show('busy-status-line'); // as Claude does with an answer
-    const all = ['[agent] asks@mini', '[agent] renamed@mini', '[agent] shop@mini'];
+    const all = ['[agent] asks@mini', '[agent] renamed@mini', '[agent] shop@mini', '[agent] web@far'];
     const streamed = '[terminal] shop-i-0@mini';
     await untilThreads([...all, streamed]);
     tmux.call('kill-session', '-t', '=renamed');
@@ -128,17 +133,20 @@ describe.each(SERVERS)('a host with sshd and no Node.js, through %s', (_, server
 
     const texts = (await setting.answers(shop)).map(({ content }) => content).join('\n');
     expect(texts.match(/(?<=Echo: ).*/g)).toEqual(echoed);
+    const ofWeb = (await setting.answers(web)).map(({ content }) => content).join('\n');
+    expect(ofWeb.match(/(?<=Echo: ).*/g)).toEqual(['first', 'while mini is away']);
+    expect(web.prompts()).toEqual(['first', 'while mini is away']);
     const lines = texts.match(/line \d+ of/g) ?? [];
     expect(lines).toEqual(lines.map((_, n) => `line ${n} of`));
-    expect(lettersIn(mini)).toEqual([]);
+    for (const host of [mini, setting]) await vi.waitFor(() => expect(lettersIn(host)).toEqual([]), WAIT);
     const written = (await person.messages(pane.thread)).filter(({ content }) => /curl|Which/.test(content));
     expect(written.map(({ id }) => id).sort()).toEqual([asked.id, questioned.id].sort());
 
     // The search finds what was said on the host, and not the token.
-    const places = [mini.ssh.home, tmux.dir, folder];
+    const places = [mini.ssh.home, tmux.dir, setting.ssh.home, setting.place.tmux.dir, folder];
     expect(search('typed there', places)).not.toEqual([]);
     expect(search(token, places)).toEqual([]);
-    expect(seen(mini.ours)).toBe(true);
+    for (const { ours } of [mini, setting]) expect(seen(ours)).toBe(true);
     expect(seen(token)).toBe(false);
 
     async function printed(thread: string): Promise<string> {
@@ -169,16 +177,16 @@ function search(words: string, places: readonly string[]): readonly string[] {
   return [...inside.stdout.split('\n'), ...names.filter((name) => name.includes(words))].filter(Boolean);
 }
 
-/** The arguments and environment of every process of that host that was seen in repeated looks. */
-function watchProcesses({ ssh }: FarHost): (words: string) => boolean {
+/** The arguments and environment of every process of these hosts that was seen in repeated looks. */
+function watchProcesses(hosts: readonly FarHost[]): (words: string) => boolean {
   const seen = new Set<string>();
-  const variable = `HOME=${ssh.home}`;
+  const variables = hosts.map(({ ssh }) => `HOME=${ssh.home}`);
   const look = () => {
-    for (const pid of processesWith(variable))
+    for (const pid of variables.flatMap(processesWith))
       for (const file of ['cmdline', 'environ']) seen.add(readIfThere(`/proc/${pid}/${file}`));
     if (process.platform === 'linux') return;
     const all = execFileSync('ps', ['axeww', '-o', 'command='], { encoding: 'utf8' });
-    for (const line of all.split('\n')) if (line.includes(variable)) seen.add(line);
+    for (const line of all.split('\n')) if (variables.some((one) => line.includes(one))) seen.add(line);
   };
   const timer = setInterval(look, 200);
   onTestFinished(() => clearInterval(timer));

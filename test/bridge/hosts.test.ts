@@ -1,13 +1,14 @@
 // A host that is only configured: nothing is installed there, it has no Node.js in PATH, and everything works.
 
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { loadHooks } from '../../tmux/tmux-hooks.ts';
-import { stopInput } from '../support/hook-process.ts';
+import { fixture, readIfThere, stopInput, transcriptFixture } from '../support/hook-process.ts';
 import type { PromptPane } from '../support/prompt-pane.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import {
   type Far,
@@ -136,6 +137,56 @@ describe('a session on a host', () => {
   });
 });
 
+it('the tmux in /opt that is named in the configuration is used for everything on a host', async () => {
+  const [bin, opt] = [tempFolder(), join(tempFolder(), 'opt')];
+  mkdirSync(opt);
+  const tmux = join(opt, 'tmux');
+  writeFileSync(tmux, '#!/bin/sh\nPATH=/usr/bin:/bin; exec tmux "$@"\n', { mode: 0o755 });
+  for (const name of ['tmux', 'node'])
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >> ${bin}/wrong; exit 127\n`, { mode: 0o755 });
+  const mini = await startFarHost('mini', { path: `${bin}:/usr/bin:/bin` });
+  mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
+  const file = { agent: { command: [farAgent(mini).program] } };
+  const far = await startFar({ others: [mini], roots: ['~/code'], tmux, file });
+  const { channelId } = far.workspace;
+  await far.say(channelId, '!new web mini');
+  const up = await far.answer(channelId, /^▶️ `web` is up/);
+  const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+  await far.untilMarked(await far.say(thread, 'hello'), '✅');
+  await far.answer(thread, /Echo: hello/);
+  await far.say(thread, '!screen image');
+  await far.answer(thread, /^What `web` shows:$/);
+  await far.say(channelId, '!terminal mini:shop echo printed; exit 4');
+  const began = await far.answer(channelId, /^🖥️ .* is up/);
+  const terminal = /<#(\d+)>/.exec(began.content)?.[1] ?? '';
+  await far.answer(terminal, /^⏹️ Exited with code 4/);
+  expect((await texts(far, terminal)).join()).toContain('printed');
+  await far.say(channelId, '!kill web@mini');
+  await vi.waitFor(() => expect(mini.place.tmux.call('list-sessions', '-F', '#S')).not.toContain('web'), WAIT);
+  expect(existsSync(join(bin, 'wrong')), readIfThere(join(bin, 'wrong'))).toBe(false);
+});
+
+describe('a host with a noisy login shell, a banner and a slow link', () => {
+  it.each(['bash', 'dash', 'zsh', 'fish', 'ash'])('starts a session by !new and takes messages: %s', async (name) => {
+    const shell = join(tempFolder(), name);
+    symlinkSync(name === 'ash' ? '/bin/busybox' : whereIs(name), shell);
+    const mini = await startFarHost('mini', { shell, banner: 'Welcome to mini.\nBe kind.\n' });
+    mini.ssh.faults.latencyMs = 40;
+    mkdirSync(join(mini.ssh.home, '.config/fish'), { recursive: true });
+    for (const file of ['.bashrc', '.bash_profile', '.zshenv', '.zshrc', '.profile', '.config/fish/config.fish'])
+      writeFileSync(join(mini.ssh.home, file), 'echo noise; echo "more noise" >&2\n');
+    const { program } = farAgent(mini);
+    const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
+    const { channelId } = far.workspace;
+    await far.say(channelId, '!new web mini');
+    const up = await far.answer(channelId, /^▶️ `web` is up/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    await far.untilMarked(await far.say(thread, 'it’s `$HOME` & "two\nlines"'), '✅');
+    await far.answer(thread, /Echo: it’s `\$HOME` & "two\nlines"/);
+    expect(mini.place.tmux.call('show-options', '-gv', 'default-shell')).toBe(shell);
+  });
+});
+
 describe('a reply from a host', () => {
   it('comes after the earlier texts of its turn, with its footer, without an exec', async () => {
     const far = await startFar();
@@ -160,6 +211,45 @@ describe('a reply from a host', () => {
       costs.push(far.ssh.counts.execs - execs);
     }
     expect(Math.min(...costs)).toBe(0); // the others include a periodic scan for new sessions
+  });
+});
+
+describe('a turn on a host', () => {
+  it('shows its texts and what runs while it works, and a summary at its end', async () => {
+    const far = await startFar();
+    const pane = await farPromptPane(far, far);
+    const { claudeSession, transcript } = pane.record();
+    // The recorded turn "steps 2".
+    const lines = readFileSync(transcriptFixture(), 'utf8').split('\n').slice(8, 16);
+    const write = (from: number, to: number) => appendFileSync(transcript, `${lines.slice(from, to).join('\n')}\n`);
+    const prompt_id = 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7';
+    const drop = (name: string, more = {}) => {
+      const facts = { session_id: claudeSession, transcript_path: transcript, prompt_id };
+      const env = { ...far.place.env, ...pane.env, THREADMUX_HOME: far.ours };
+      const input = JSON.stringify({ ...fixture(name), ...facts, ...more });
+      spawnSync(join(far.ours, 'bin', 'drop'), { input, env });
+    };
+    const until = (...wanted: (string | RegExp)[]) =>
+      vi.waitFor(
+        async () =>
+          expect((await texts(far, pane.thread)).slice(2)).toEqual(
+            wanted.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+          ),
+        WAIT,
+      );
+    await pane.show('busy-status-line');
+    write(0, 3);
+    drop('UserPromptSubmit');
+    const working = /^-# working · Bash: Show the step/;
+    await until('Step 1 of 2: looking around.', working);
+    write(3, 6);
+    await until('Step 1 of 2: looking around.', 'Step 2 of 2: looking around.', working);
+    write(6, 8);
+    drop('Stop', { last_assistant_message: 'Done. The tool said: step 1\nstep 2' });
+    await until(
+      ...['Step 1 of 2: looking around.', 'Step 2 of 2: looking around.', /^-# Bash ×2 · \d+ s$/],
+      /Done\. The tool said: step 1\nstep 2/,
+    );
   });
 });
 
@@ -264,4 +354,10 @@ function turnLines(promptId: string, texts: readonly string[]): string {
     })),
   ];
   return lines.map((line) => `${JSON.stringify({ isSidechain: false, ...line })}\n`).join('');
+}
+
+function whereIs(program: string): string {
+  const found = spawnSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8' }).stdout.trim();
+  if (found === '') throw new Error(`this test needs ${program}: install it`);
+  return found;
 }

@@ -13,9 +13,8 @@ import { startTestWorkspace } from '../support/workspace.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
 
-/** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
-const TMUX = (trap: string) => `#!/bin/sh
-case "$*" in
+/** sh: names the step of typing that a call of tmux is. */
+export const TMUX_STEPS = `case "$*" in
   *new-session*) step=new ;;
   *run-shell*capture-pane*) step=seen ;;
   *capture-pane*) step=look ;;
@@ -23,7 +22,11 @@ case "$*" in
   *paste-buffer*) step=text ;;
   *send-keys*Enter*) step=enter ;;
   *) step=other ;;
-esac
+esac`;
+
+/** Waits for the step in the file `trap`, and kills the process whose number is there; `both` also kills its script. */
+const TMUX = (trap: string) => `#!/bin/sh
+${TMUX_STEPS}
 PATH=\${PATH#*:}
 read -r wanted when whom pid < '${trap}' 2>/dev/null
 [ "$wanted" = "$step" ] || exec tmux "$@"

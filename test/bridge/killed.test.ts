@@ -188,6 +188,26 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
     }
   });
 
+  it('after Enter, and the session ends before the restart, does not say that the message was not delivered', async () => {
+    const { up, again, say, claude, workspace, machine } = await start();
+    machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
+    await claude.tell('mute', true); // the receipt is lost with the session
+    const killed = up().killAt('enter', 'after', 'program');
+    const message = await say('typed');
+    await killed;
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['typed']), WAIT);
+    machine.tmux.call('kill-session', '-t', '=web');
+    await again();
+    const notice = await vi.waitFor(async () => {
+      const all = await workspace.person.messages(claude.thread);
+      const found = all.filter(({ content }) => content.startsWith('⚠️'));
+      expect(found).toHaveLength(1);
+      return found[0] as WireMessage;
+    }, WAIT);
+    expect(notice.content).toMatch(/^⚠️ Typed, but not confirmed\./);
+    expect(buttonOf(notice, 'Retry')).toBe(`retry-asks:${message.id}`);
+  });
+
   it('before or after it says that a message failed, says it once, and Retry types it once', async () => {
     const { up, again, workspace, machine, killAtRequest } = await startKillable();
     const { person, botId } = workspace;

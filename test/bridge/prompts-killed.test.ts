@@ -84,6 +84,24 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
   });
 });
 
+it('killed while the hook has not taken its answer, threadmux up knows the decision after its restart', async () => {
+  const program = await startBridge();
+  const { workspace, up, again, killAtChange, pane, machine } = program;
+  const hook = ask(program, 'make slowly');
+  const message = await promptIn(workspace, pane.thread, /make slowly/);
+  await vi.waitFor(() => expect(loadPromptRecords(machine.home)[0]?.message).toBe(message.id), WAIT);
+  const id = loadPromptRecords(machine.home)[0]?.id ?? '';
+  hook.child.kill('SIGSTOP');
+  killAtChange(machine.home.folder('answers'), () => isAnswered(machine.home.root, id));
+  await workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Deny'));
+  await up().ended;
+  expect(loadPromptRecords(machine.home)[0]?.ended).toMatchObject({ kind: 'decided' });
+  hook.child.kill('SIGCONT');
+  await again();
+  expect(decisionIn(await hook.printed).behavior).toBe('deny');
+  expect(await verdictOf(workspace, message)).toContain('Denied');
+});
+
 function isAnswered(root: string, id: string): boolean {
   return existsSync(`${root}/answers/${id}`) || existsSync(`${root}/answers/${id}.taken`);
 }

@@ -32,6 +32,8 @@ export interface FarOptions extends SettingOptions {
   readonly sshServer?: SshServerOptions;
   /** The directories where terminals may be started. */
   readonly roots?: readonly string[];
+  /** The path of tmux on the hosts. */
+  readonly tmux?: string;
   readonly before?: (ssh: SshServer) => Promise<unknown> | unknown;
   /** More hosts that are already running. */
   readonly others?: readonly FarHost[];
@@ -39,9 +41,9 @@ export interface FarOptions extends SettingOptions {
 
 export async function startFarHost(name: string, options: SshServerOptions = {}): Promise<FarHost> {
   const bin = tempFolder();
-  const path = `${bin}:/usr/bin:/bin`;
+  const path = options.path ?? `${bin}:/usr/bin:/bin`;
   writeFileSync(join(bin, 'node'), `#!/bin/sh\n: > ${bin}/was-run; exit 127\n`, { mode: 0o755 });
-  const ssh = await startSshServer({ path, ...options, name });
+  const ssh = await startSshServer({ ...options, path, name });
   const tmux = startTmux();
   const home = openHome(join(ssh.home, '.threadmux'));
   onTestFinished(() => expect(existsSync(join(bin, 'was-run')), 'Node.js was started there').toBe(false));
@@ -50,13 +52,13 @@ export async function startFarHost(name: string, options: SshServerOptions = {})
 }
 
 export async function startFar(given: FarOptions = {}): Promise<Far> {
-  const { sshServer, before, others = [], roots = [], file, ...options } = given;
+  const { sshServer, before, others = [], roots = [], tmux, file, ...options } = given;
   const host = await startFarHost('far', sshServer);
   const { ssh, place } = host;
   await before?.(ssh);
   for (const other of others) appendFileSync(ssh.configFile, readFileSync(other.ssh.configFile));
   const hosts = Object.fromEntries(
-    [host, ...others].map((one) => [one.name, { ssh: one.name, socket: one.place.tmux.socket, roots }]),
+    [host, ...others].map((one) => [one.name, { ssh: one.name, socket: one.place.tmux.socket, roots, tmux }]),
   );
   const sshConfig = ssh.configFile;
   const setting = await startSetting({ file: { hosts, ...file }, sshConfig, ...options });

@@ -1,5 +1,8 @@
 // The same journey with an unreliable connection to the other machine.
 
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
@@ -51,6 +54,21 @@ describe('a host', () => {
     expect(claude.prompts()).toEqual(['hello']);
   });
 
+  it('that gets another address is found there, with what has waited', async () => {
+    const far = await startFar();
+    const claude = await far.farClaude('web');
+    await far.untilMarked(await far.say(claude, 'hello'), '✅');
+    await far.ssh.stop();
+    const waiting = await far.say(claude, 'where are you?');
+    await far.untilMarked(waiting, '📨');
+    const elsewhere = await freePort();
+    const config = readFileSync(far.ssh.configFile, 'utf8');
+    writeFileSync(far.ssh.configFile, config.replace(`Port ${far.ssh.port}`, `Port ${elsewhere}`));
+    await far.ssh.start(elsewhere);
+    await far.untilMarked(waiting, '✅');
+    expect(claude.prompts()).toEqual(['hello', 'where are you?']);
+  });
+
   it('that asks for a password fails with a sentence', async () => {
     const far = await startFar({
       before: (ssh) => {
@@ -97,3 +115,12 @@ describe('a host', () => {
     await vi.waitFor(() => expect(far.log.filter((line) => /error/.test(line))).toEqual([]), WAIT);
   });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,6 +1,6 @@
 // A session with a worktree of its own: made before the agent starts, removed when the session ends, kept if it has work.
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -158,6 +158,74 @@ describe('a session with a worktree', () => {
   });
 });
 
+describe('threadmux start --worktree', () => {
+  async function withProject() {
+    const repo = makeRepo();
+    const shop = {
+      path: repo.path,
+      name: parseSessionName('shop'),
+      worktreeSetup: 'echo preparing; echo done > ready',
+    };
+    const agent = await withAgent({
+      ...{ live: true, file: { projects: [shop] } },
+      servers: (own) => [{ ...own, projects: [{ ...shop, channel: own.channel }] }],
+    });
+    const { env, tmux } = agent.setting.machine;
+    const own = { ...env, THREADMUX_TMUX_SOCKET: tmux.socket, THREADMUX_HOST: 'laptop', SHELL: '/bin/sh' };
+    const cli = (...args: string[]) =>
+      spawnSync(process.execPath, [PROGRAM, ...args], { env: own, cwd: repo.path, encoding: 'utf8' });
+    return { repo, agent, cli, at: join(agent.worktrees, 'shop/web') };
+  }
+  const threadOf = ({ shared }: Setting) => shared.threads.registry.all().find((one) => one.sessionName === 'web');
+
+  it('runs the set-up, starts there, and belongs to its project; the bridge ends it', async () => {
+    const { repo, agent, cli, at } = await withProject();
+    const { setting } = agent;
+    const started = cli('start', 'web', '--worktree');
+    expect(started).toMatchObject({ status: 0, stdout: 'web\n' });
+    expect(started.stderr).toMatch(
+      /^preparing\n[\s\S]*Made the worktree .*shop\/web, branch threadmux\/web\.\nStarted/,
+    );
+    expect([await agent.pwd(), readFileSync(join(at, 'ready'), 'utf8')]).toEqual([at, 'done\n']);
+    await vi.waitFor(() => expect(threadOf(setting)?.thread).toBeDefined(), SLOW);
+    const thread = threadOf(setting)?.thread ?? '';
+    expect(setting.shared.threads.destinationOf({ host: 'laptop', directory: at })?.project.name).toBe('shop');
+    await vi.waitFor(() => expect(setting.shared.worktrees.known()).toMatchObject([{ name: 'web', thread }]), SLOW);
+    expect(readdirSync(setting.machine.home.path('state', 'new-worktrees'))).toEqual([]);
+
+    expect(cli('kill', 'web').status).toBe(0);
+    await reconcile(setting);
+    await setting.answer(thread, /The worktree is kept: it has 1 changed file\./);
+    // It is used again, also without the option, and its set-up does not run twice.
+    rmSync(join(at, 'ready'));
+    expect(cli('start', 'web').stderr).toMatch(/^Using the worktree/);
+    expect([await agent.pwd(), existsSync(join(at, 'ready'))]).toEqual([at, false]);
+    await until(() => threadOf(setting)?.closed === false);
+    expect(cli('kill', 'web').status).toBe(0);
+    await reconcile(setting);
+    await until(() => !existsSync(at) && repo.branches().join() === 'main');
+  });
+
+  it('while no bridge runs, is ended by the next one', async () => {
+    const { repo, agent, cli, at } = await withProject();
+    await agent.setting.stop();
+    expect(cli('new', 'web', '--worktree', '--', 'sleep', '1000')).toMatchObject({ status: 0 });
+    rmSync(join(at, 'ready'));
+    cli('kill', 'web');
+    await agent.setting.restart();
+    await until(() => !existsSync(at) && repo.branches().join() === 'main');
+    await until(() => agent.setting.shared.worktrees.known().length === 0);
+  });
+
+  it('says why there is none outside a repository, and starts nothing', async () => {
+    const { cli } = await withProject();
+    const failed = cli('start', 'web', '--worktree', '--dir', tempFolder());
+    expect(failed).toMatchObject({ status: 2, stdout: '' });
+    expect(failed.stderr).toMatch(/is not in a git repository, so there is no worktree and nothing was started/);
+    expect(cli('sessions', '--names').stdout).toBe('');
+  });
+});
+
 it('works on another host, which has only sh and git', async () => {
   const host = await startFarHost('mini');
   const repo = makeRepo(join(realpathSync(host.ssh.home), 'shop'));
@@ -201,6 +269,36 @@ it('finds what a bridge left that was killed while it made a worktree', async ()
   await until(() => !existsSync(made.path) && repo.branches().join() === 'main');
   await until(() => setting.shared.worktrees.known().length === 0);
   expect(readdirSync(worktrees)).toEqual(['.removing']);
+});
+
+it('finds worktrees that nobody knows any more, and notices one whose folder was removed', async () => {
+  const repo = makeRepo();
+  const agent = await withAgent({
+    file: { defaults: { worktree: true } },
+    servers: (own) => [{ ...own, name: 'discord', projects: [{ path: repo.path, channel: own.channel, panel: true }] }],
+  });
+  const { setting, channelId } = agent;
+  await setting.say(channelId, `!new web ${repo.path}`);
+  const at = await agent.pwd();
+  const thread = await agent.up(1);
+  writeFileSync(join(at, 'new.txt'), 'work\n');
+  execFileSync('git', ['-C', at, 'add', '.']);
+  execFileSync('git', ['-C', at, '-c', 'user.name=a', '-c', 'user.email=a@a', 'commit', '-q', '-m', 'work']);
+  await setting.say(channelId, '!kill web');
+  await setting.answer(thread, /The worktree is kept: it has 1 commit/);
+  const panel = /Worktrees without a session\*\*\n🌿 `[^`]+\/web`/;
+  await setting.answer(channelId, panel);
+  await setting.stop();
+  rmSync(setting.machine.home.path('state', 'worktrees.json'));
+  await setting.restart();
+  await vi.waitFor(() => expect(setting.shared.worktrees.known()).toMatchObject([{ path: at, state: 'kept' }]), SLOW);
+  await setting.answer(channelId, panel);
+
+  rmSync(at, { recursive: true });
+  await setting.restart();
+  await until(() => setting.shared.worktrees.known().length === 0);
+  // Its commit is still on its branch.
+  expect(repo.branches()).toEqual(['main', 'threadmux/web']);
 });
 
 it('starts the session if the bridge ends while the set-up runs', async () => {

@@ -60,6 +60,23 @@ describe.each([
       ],
     });
     expect(await violations(page)).toEqual([]);
+    const state = { state: 'idle', since: Date.now() };
+    const row = { label: 'web', host: 'laptop', thread, state, branch: 'main', isWorktree: true, at: Date.now() };
+    workspace.tellPanel({
+      rows: [row, { label: 'shop', host: 'mini', because: 'manual', isWorktree: false }],
+      worktrees: [{ project: 'shop', name: 'old', branch: 'threadmux/old', host: 'mini', thread }],
+      choices: {
+        projects: [{ name: 'shop', directory: '~/shop', host: 'mini' }],
+        ...{ hosts: ['laptop', 'mini'], defaultHost: 'laptop', models: ['opus'], modes: ['plan'] },
+      },
+    });
+    await page.getByRole('button', { name: 'All sessions' }).click();
+    await see(page.getByRole('heading', { name: 'Worktrees without a session' }));
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('dialog', { name: 'Sessions' }).getByRole('button', { name: 'New session' }).click();
+    await see(page.getByLabel('Host'));
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
     await you.openSession('web');
     await see(page.locator('.hl-comment'));
     expect(await violations(page)).toEqual([]);

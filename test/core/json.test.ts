@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readJsonTree } from '../../agents/claude/json-edit.ts';
+import { parseStreamLine } from '../../agents/claude/stream-json.ts';
 import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
 import { readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { openTool } from '../../agents/turn.ts';
-import { MOST_LEVELS, parseJson } from '../../core/json.ts';
+import { MOST_LEVELS, MOST_VALUES, parseForeignJson, parseJson } from '../../core/json.ts';
 import { judgeResponse } from '../../discord/response.ts';
 import { parseLetter } from '../../hooks/letter.ts';
 import { parseBody } from '../../workspace/request-body.ts';
@@ -33,12 +34,40 @@ describe('parseJson', () => {
   });
 });
 
+describe('JSON with too many values', () => {
+  const head =
+    '{"hook_event_name":"PermissionRequest","tool_name":"X","session_id":"s","transcript_path":"/t","cwd":"/"';
+
+  it.each(['{},', '[],', '[[[]]],', '0,'])('is not a letter, which would take minutes and gigabytes: %s', (piece) => {
+    const many = piece.repeat(Math.floor((32 * 2 ** 20) / piece.length)).slice(0, -1);
+    const before = process.cpuUsage();
+    const reading = parseLetter(`threadmux 2\npane %1\n\n${head},"tool_input":{"x":[${many}]}}`, 'salt', 0);
+    const { user, system } = process.cpuUsage(before);
+    expect(reading).toEqual({ kind: 'corrupt', why: `it has more than ${MOST_VALUES} values` });
+    expect((user + system) / 1000).toBeLessThan(1_500);
+  });
+
+  it('is not a line of a transcript or of a headless agent', () => {
+    const many = `[${'{},'.repeat(MOST_VALUES)}{}]`;
+    expect(parseTranscriptEntry(`{"type":"user","uuid":"u","message":{"content":"hi"},"x":${many}}`)).toBeUndefined();
+    expect(parseStreamLine(`{"type":"result","subtype":"success","result":"a","x":${many}}`)).toEqual([]);
+  });
+
+  it('is counted outside of strings', () => {
+    const text = JSON.stringify({ text: '[{,"\\'.repeat(MOST_VALUES), more: ['"', '\\', ','] });
+    expect(JSON.stringify(parseForeignJson(text))).toBe(text);
+    const most = `[${'0,'.repeat(MOST_VALUES - 3)}0]`;
+    expect(JSON.stringify(parseForeignJson(most))).toBe(most);
+    expect(() => parseForeignJson(`["${'a'.repeat(MOST_VALUES)}\\\\"${',0'.repeat(MOST_VALUES)}]`)).toThrow(/values/);
+  });
+});
+
 describe('JSON that is nested too deep', () => {
   const tool = { tool_name: 'Bash', session_id: 's', transcript_path: '/t', cwd: '/' };
   const head = JSON.stringify({ hook_event_name: 'PermissionRequest', ...tool }).slice(0, -1);
 
   it('is not a letter', () => {
-    const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${DEEP}}}`;
+    const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${nested(50_000)}}}`;
     expect(parseLetter(letter, 'salt', 0)).toEqual({
       kind: 'corrupt',
       why: 'it is nested more than 100 levels deep',

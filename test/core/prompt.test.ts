@@ -238,3 +238,20 @@ describe('the id of a button', () => {
     expect(parseCustomId(text)).toBeUndefined();
   });
 });
+
+describe('a question with only its options', () => {
+  const asked = { question: 'Deploy?', header: 'Question', multiSelect: false, onlyOptions: true };
+  const options = ['yes', 'no'].map((label) => ({ label, description: '' }));
+  const prompt = { kind: 'question', questions: [{ ...asked, options }] } as const;
+  const step = (action: string, text: string, values: readonly string[] = []) =>
+    nextPromptStep(prompt, NO_ANSWER_YET, { action, text, values }).kind;
+
+  it('takes a label or a number, and no other words', () => {
+    expect([step('text', 'No'), step('text', '1'), step('pick', '', ['1.2'])]).toEqual([
+      'decided',
+      'decided',
+      'decided',
+    ]);
+    expect([step('text', 'maybe'), step('other', 'maybe', ['1.0'])]).toEqual(['no answer', 'no answer']);
+  });
+});

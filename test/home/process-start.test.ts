@@ -1,7 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, it } from 'vitest';
-import { isSameStart, parsePs, parseStat, processStart } from '../../home/lock.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { isSameStart, parsePs, parseStat, processStart, startByPs } from '../../home/lock.ts';
 
 const stat = (name: string, state: string, start: string) =>
   `812 (${name}) ${state} 1 812 812 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 ${start} 999 888`;
@@ -29,10 +29,19 @@ describe('the start time of a process', () => {
     expect(parsePs(text)).toBe(start);
   });
 
-  it('is the same from ps in any time zone and language', () => {
-    const args = ['-o', 'stat=', '-o', 'lstart=', '-p', String(process.pid)];
-    const env = { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC0' };
-    const seconds = Number(parsePs(execFileSync('ps', args, { encoding: 'utf8', env })));
+  it.each([
+    ['UTC', 'C'],
+    ['Asia/Tokyo', 'ja_JP.UTF-8'],
+    ['America/St_Johns', 'de_DE.UTF-8'],
+  ])('is the same from ps in the time zone %s and the language %s', (zone, language) => {
+    const { TZ, LC_ALL } = process.env;
+    onTestFinished(() => {
+      for (const [name, value] of Object.entries({ TZ, LC_ALL }))
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+    });
+    Object.assign(process.env, { TZ: zone, LC_ALL: language });
+    const seconds = Number(startByPs(process.pid));
     expect(Math.abs(Date.now() / 1_000 - process.uptime() - seconds)).toBeLessThan(60);
   });
 

@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { agentContext } from '../../agents/claude/hook-commands.ts';
@@ -20,6 +30,7 @@ import {
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
+import { makeRepo } from '../support/worktree-repo.ts';
 
 const SILENT = { status: 0, printed: '' };
 const TOLD = { tmux: '/run/tmux/default,4242,0', pane: '%7' };
@@ -319,6 +330,24 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
     // Letters stay small while they pile up because nobody collects them.
     machine.drop(PANE, { ...input, transcript_path: path }, { shell, env });
     expect(statSync(machine.letters()[1] ?? '').size).toBeLessThan(1_000);
+  });
+
+  it.each(SHELLS)('adds the branch to a reply under %s, in a repository, a worktree and without one', (_, ...shell) => {
+    const { machine, env } = startHost();
+    const repo = makeRepo(join(realpathSync(tempFolder()), "it's *mine*"));
+    const told = (cwd: string) => {
+      for (const letter of machine.letters()) rmSync(letter);
+      machine.drop(PANE, { ...stopInput('done'), cwd }, { shell, env });
+      const reading = readLetter(machine.letters()[0] ?? '');
+      return reading.kind === 'letter' ? reading.letter.branch : reading;
+    };
+    expect(told(join(repo.path, 'sub'))).toBe('main');
+    const tree = join(tempFolder(), 'tree');
+    repo.git('worktree', 'add', '-q', '-b', 'feature/ünder-$(id)', tree);
+    expect(told(tree)).toBe('feature/ünder-$(id)');
+    repo.git('checkout', '-q', '--detach');
+    expect(told(repo.path)).toBe(repo.git('rev-parse', 'HEAD').slice(0, 7));
+    expect([told(tempFolder()), told('/'), told('relative'), told('/a\\b')]).toEqual(Array(4).fill(undefined));
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { dropCommand, statuslineCommand } from '../../agents/claude/hook-commands.ts';
 import { footer, localClock, parseStatusLineInput } from '../../agents/status-line.ts';
+import { startMachine } from '../support/hook-process.ts';
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -65,6 +66,14 @@ describe('the status line', () => {
     ['sleep 0.2; wc -c', `${input.length}\n`, 0],
   ])('shows the output of the user’s command %j, and exits like it', (own, stdout, code) => {
     expect(run(own)).toMatchObject({ stdout, status: code, stderr: '' });
+  });
+
+  it('is the same without Node.js', () => {
+    const { pathWithoutNode } = startMachine();
+    for (const own of [undefined, 'wc -c']) {
+      const shown = run(own, input, { env: { PATH: pathWithoutNode } });
+      expect(shown).toMatchObject({ stdout: run(own).stdout, status: 0, stderr: '' });
+    }
   });
 
   it('ends with the signal that ended the user’s command', () => {

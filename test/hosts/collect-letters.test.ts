@@ -323,6 +323,33 @@ describe('the collector', () => {
     await soon(() => expect(younger.taken).toEqual([name]));
   });
 
+  it('ends an older one that hangs, which swallows no ring of the newer one', async () => {
+    const far = await startFar();
+    // Without a heartbeat in the time of this test: only rings wake anyone.
+    const quiet = { heartbeatSeconds: 300, backoffMs: { first: 300_000, longest: 300_000 } };
+    let now = collect(far, undefined, quiet);
+    await now.connected();
+    for (let n = 1; n <= 8; n++) {
+      const older = far.collectors();
+      for (const pid of older) process.kill(pid, 'SIGSTOP'); // as on a dead connection
+      now = collect(far, undefined, quiet);
+      await now.connected();
+      const [first, second] = [far.write('1.1', 100_000_000 + 2 * n, 'x'), far.write('1.2', 100_000_000 + 2 * n, 'y')];
+      far.ring();
+      await soon(() => expect(now.taken).toEqual([first, second]));
+      for (const pid of older) process.kill(pid, 'SIGCONT');
+      const third = far.write('1.1', 100_000_001 + 2 * n, 'z');
+      far.ring();
+      await soon(() => expect(now.taken).toEqual([first, second, third]));
+      await soon(() => expect(far.letters()).toEqual([]));
+      // It ends when it reads a ring; without one, its heartbeat ends it.
+      await soon(() => {
+        far.ring();
+        expect(far.collectors().filter((pid) => older.includes(pid))).toEqual([]);
+      });
+    }
+  });
+
   it('leaves nothing running on the host', async () => {
     const far = await startFar();
     const { connected, close } = collect(far);

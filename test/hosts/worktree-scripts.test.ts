@@ -1,7 +1,19 @@
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../support/temp-home.ts';
 import { type RepoForWorktrees, startRepo } from '../support/worktree-repo.ts';
 
 const write = (path: string, text = 'work\n') => writeFileSync(path, text);
@@ -189,6 +201,21 @@ describe('the end of a session', () => {
     expect(end(on)[0]).toBe('removed');
   });
 
+  it('keeps it while a program runs in it, on a system without /proc', () => {
+    const [bin, home] = [tempFolder(), realpathSync(tempFolder())];
+    const on = startRepo(home, { lsof: bin });
+    const { path } = on.make();
+    const lsof = (...names: string[]) => {
+      const lines = ['p11', 'ctmux', 'fcwd', `n${path}`, 'p12', 'cnode', 'f3', ...names.map((name) => `n${name}`)];
+      const script = `#!/bin/sh\n[ "$*" = '-n -P -u ${userInfo().uid} -F cn' ] || exit 1\ncat <<'END'\n${lines.join('\n')}\nEND\n`;
+      writeFileSync(join(bin, 'lsof'), script, { mode: 0o755 });
+    };
+    lsof('/elsewhere', `${path}/a file`);
+    expect(end(on).slice(0, 3)).toEqual(['busy', 'node', path]);
+    lsof('/elsewhere', `${path}-2/file`);
+    expect(end(on)[0]).toBe('removed');
+  });
+
   it('notices that it was removed by hand, and removes only its own entry', () => {
     const on = startRepo();
     const { path } = on.make();
@@ -305,5 +332,78 @@ describe('an agent that may only write files', () => {
     expect(hasRun()).toBe(false);
     expect((on.run('diff', ['shop', 'web']) ?? [])[0]).toBe('diff');
     expect(hasRun()).toBe(false);
+  });
+
+  it('nor when it replaces .git right after it was checked', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const own = readFileSync(join(path, '.git'), 'utf8');
+    const hasRun = plant(on, join(on.home, 'evil'), path);
+    rmSync(join(on.home, 'noted'), { force: true });
+    write(join(path, '.git'), own);
+    const replaces = `git() { command git "$@"; is=$?; case "$*" in *rev-parse*-git-dir*) echo 'gitdir: ${on.home}/evil' > '${path}/.git' ;; esac; return $is; }`;
+    expect(on.run('end', ['shop', 'web', ''], 11, replaces)?.[0]).toBe('kept');
+    expect(readFileSync(join(path, '.git'), 'utf8')).toContain('evil');
+    expect(hasRun()).toBe(false);
+  });
+
+  function withModule(folder = 'module') {
+    const on = startRepo();
+    on.git(on.repo, 'update-index', '--add', '--cacheinfo', `160000,${on.git(on.repo, 'rev-parse', 'HEAD')},${folder}`);
+    on.git(on.repo, 'commit', '-q', '-m', 'a submodule');
+    const module = join(on.make().path, folder);
+    mkdirSync(module, { recursive: true });
+    const hasRun = plant(on, join(on.home, 'evil'), module);
+    rmSync(join(on.home, 'noted'), { force: true });
+    return { on, module, hasRun };
+  }
+
+  it('nor when it puts a repository into a submodule right after threadmux has looked for one', () => {
+    const { on, module, hasRun } = withModule();
+    renameSync(join(module, '.git'), join(on.home, 'git'));
+    const puts = `find() { command find "$@"; case "$*" in *' .git '*) mv '${on.home}/git' '${module}/.git' ;; esac; }`;
+    expect(on.run('end', ['shop', 'web', ''], 11, puts)?.[0]).toBe('kept');
+    expect(existsSync(join(module, '.git'))).toBe(true);
+    expect(hasRun()).toBe(false);
+  });
+
+  it('nor with a user whose git shows the changes inside of submodules', () => {
+    const { on, hasRun } = withModule();
+    on.git(on.repo, 'config', 'diff.submodule', 'diff');
+    expect((on.run('diff', ['shop', 'web']) ?? [])[0]).toBe('diff');
+    expect(end(on)[0]).toBe('kept');
+    expect(hasRun()).toBe(false);
+  });
+
+  it.each([
+    ['a link', (git: string, file: string) => symlinkSync(file, git)],
+    ['a named pipe', (git: string) => execFileSync('mkfifo', [git])],
+  ])('cannot make threadmux write through %s in the place of .git', (_, put) => {
+    const on = startRepo();
+    const { path } = on.make();
+    const file = join(on.home, 'file');
+    write(file, 'of the user\n');
+    put(join(on.home, 'git'), file);
+    const replaced = `mv '${on.home}/git' '${path}/.git'`;
+    const reader = spawn('sh', ['-c', `sleep 15; cat ${on.home}/worktrees/.removing/shop.web/.git`]); // so that a failure ends
+    onTestFinished(() => void reader.kill());
+    const began = Date.now();
+    expect(on.run('end', ['shop', 'web', ''], 13, replaced)?.[0]).toBe('removed');
+    expect(Date.now() - began).toBeLessThan(14_000);
+    expect(readFileSync(file, 'utf8')).toBe('of the user\n');
+  });
+
+  it('cannot stop the end of a session with a named pipe that the settings of a repository include', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    const pipe = join(on.home, 'pipe');
+    plant(on, join(on.home, 'evil'), path);
+    on.git(join(on.home, 'evil'), 'config', 'include.path', pipe);
+    execFileSync('mkfifo', [pipe]);
+    const writer = spawn('sh', ['-c', `for n in 1 2 3 4 5 6; do sleep 15; : > ${pipe}; done`]); // so that a failure ends
+    onTestFinished(() => void writer.kill());
+    const began = Date.now();
+    expect(end(on).join()).toContain('it is not the worktree that threadmux made');
+    expect(Date.now() - began).toBeLessThan(14_000);
   });
 });

@@ -22,6 +22,7 @@ const DIST = process.env.THREADMUX_LAB_DIST ?? fileURLToPath(new URL('../../dist
 
 const run = promisify(execFile);
 const PROGRAM = join(DIST, 'bin/threadmux.js');
+export const PLUGIN = fileURLToPath(new URL('../../plugin', import.meta.url));
 
 export function claudeVersion(): string {
   return process.env.CLAUDE_LAB_VERSION ?? '2.1.197';
@@ -35,6 +36,8 @@ export function claudePackage(): string {
 
 export interface ClaudeLab {
   readonly dir: string;
+  /** The environment of threadmux. */
+  readonly env: Readonly<Record<string, string>>;
   /** The directory of Claude. */
   readonly project: string;
   /** Starts Claude like the user of the lab, with our hooks. */
@@ -43,15 +46,17 @@ export interface ClaudeLab {
   readonly channelId: string;
   /**
    * Starts Claude in a new session and waits until it has its thread. `unasked`: no hook answers its dialogs. `subscriber`: with
-   * a made-up subscription.
+   * a made-up subscription. `plugin`: our hooks and tools come from the plugin.
    */
-  start(name: string, options?: { unasked?: boolean; subscriber?: boolean }): Promise<LabSession>;
+  start(name: string, options?: { unasked?: boolean; subscriber?: boolean; plugin?: boolean }): Promise<LabSession>;
   /** A session that was started in another way. */
   find(name: string): Promise<LabSession>;
   tmux(...args: string[]): string;
   log(): string;
   /** Runs the command line of threadmux, and resolves with what it prints. */
   cli(...args: string[]): Promise<string>;
+  /** Changes keys of config.json, which the running program takes up. */
+  configure(change: Readonly<Record<string, unknown>>): void;
   /** A new link to the page. */
   link(): string;
   /** Kills threadmux and restarts it, with these variables added; `between` runs while it is down. */
@@ -94,6 +99,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
 
   return {
     dir,
+    env,
     project,
     command,
     get person() {
@@ -102,10 +108,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
     channelId: running.local.channel,
     find,
     tmux,
-    async start(name, { unasked = false, subscriber = false } = {}) {
-      const settings = join(dir, unasked ? 'unasked.json' : 'settings.json');
+    async start(name, { unasked = false, subscriber = false, plugin = false } = {}) {
+      const settings = join(dir, plugin ? 'plugin.json' : unasked ? 'unasked.json' : 'settings.json');
       const login = subscriber ? ['--subscriber'] : [];
-      script('start', '--session', name, ...login, '--', '--settings', settings);
+      const own = plugin ? ['--plugin-dir', PLUGIN] : [];
+      script('start', '--session', name, ...login, '--', '--settings', settings, ...own);
       const session = await find(name);
       await session.idle();
       return session;
@@ -116,6 +123,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
         .join(''),
     // Not with execFileSync: the ssh server of a test runs in this process.
     cli: async (...args) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout,
+    configure(change) {
+      const path = home.path('config.json');
+      const config = { ...JSON.parse(readFileSync(path, 'utf8')), ...change };
+      writeFileSync(path, JSON.stringify(config), { mode: 0o600 });
+    },
     link: () => execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim(),
     async restart(between, added) {
       await ended(running.up.process, 'SIGKILL');
@@ -172,6 +184,8 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const permissions = { defaultMode: 'default', allow };
   writeFileSync(join(dir, 'settings.json'), JSON.stringify({ permissions, hooks }));
   writeFileSync(join(dir, 'unasked.json'), JSON.stringify({ permissions, hooks: drops }));
+  const tools = { ...permissions, allow: [...allow, 'mcp__plugin_threadmux_threadmux'] };
+  writeFileSync(join(dir, 'plugin.json'), JSON.stringify({ permissions: tools }));
   const command = join(dir, 'claude');
   const start = `home=$HOME; . ${dir}/env.sh; HOME=$home; case "$*" in *--settings*) ;; *) set -- --settings ${dir}/settings.json "$@" ;; esac`;
   writeFileSync(command, `#!/bin/sh\n${start}\nexec claude "$@"\n`, { mode: 0o755 });

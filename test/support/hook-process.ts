@@ -164,7 +164,7 @@ export function paneEnv(tmux: TmuxServer, target: string): PaneEnv {
 }
 
 /** The only tools that `drop` and `ask` may rely on. */
-const TOOLS = 'sh dash bash busybox cat mv mkdir rm od mkfifo sleep'.split(' ');
+const TOOLS = 'sh dash bash busybox cat mv mkdir rm od mkfifo sleep awk date wc'.split(' ');
 
 function toolsWithoutNode(): string {
   const folder = tempFolder();

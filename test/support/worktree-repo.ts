@@ -46,7 +46,11 @@ export function gitEnvironment(folder: string): Readonly<Record<string, string>>
   };
 }
 
-export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees {
+/** `lsof`: as on a system without /proc, with the lsof in this folder. */
+export function startRepo(
+  folder = realpathSync(tempFolder()),
+  options: { readonly lsof?: string } = {},
+): RepoForWorktrees {
   const env = gitEnvironment(folder);
   const home = join(folder, 'home');
   const repo = join(folder, 'shop');
@@ -65,7 +69,10 @@ export function startRepo(folder = realpathSync(tempFolder())): RepoForWorktrees
     const step = `# step ${killAt}\n`;
     if (killAt !== undefined) expect(text).toContain(step);
     const cut = killAt === undefined ? text : text.replace(step, () => `${happens}\n`);
-    const ran = spawnSync('sh', ['-c', cut, 'sh', home, 'laptop', ...args], { env, encoding: 'utf8' });
+    const lsof = options.lsof;
+    const shell = lsof === undefined ? cut : cut.replaceAll('/proc/self/fd', '/nonexistent');
+    const path = lsof === undefined ? env : { ...env, PATH: `${lsof}:${env.PATH}` };
+    const ran = spawnSync('sh', ['-c', shell, 'sh', home, 'laptop', ...args], { env: path, encoding: 'utf8' });
     if (ran.signal === 'SIGKILL') return undefined;
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
-import { reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
+import { aWhile, reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
 import { threadNames } from '../support/hook-process.ts';
 
 async function start(): Promise<Setting> {
@@ -46,6 +46,21 @@ describe('a thread that a user archived', () => {
     tmux.call('send-keys', '-t', '=shop:', 'from the terminal', 'Enter');
     await vi.waitFor(() => expect(claude.prompts()).toContain('from the terminal'), WAIT);
     await until(setting, ['[agent] other', '[agent] shop']);
+  });
+
+  it('stays archived while its renamed session works and says nothing', async () => {
+    const setting = await start();
+    const { tmux } = setting.machine;
+    const claude = await startAgent(setting, false);
+    await archive(setting, claude.thread);
+    await until(setting, ['([agent] web)']);
+    tmux.call('rename-session', '-t', '=web', 'shop');
+    await setting.restart(); // it asks tmux for the name again
+    tmux.call('send-keys', '-t', '=shop:', 'from the terminal', 'Enter');
+    await vi.waitFor(() => expect(claude.prompts()).toContain('from the terminal'), WAIT);
+    await vi.waitFor(() => expect(setting.machine.letters()).toEqual([]), WAIT);
+    await aWhile();
+    expect(await threadNames(setting.workspace)).toEqual(['([agent] web)']);
   });
 
   it('is not reopened when the bridge starts, whatever was renamed in between', async () => {

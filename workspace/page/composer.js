@@ -178,11 +178,6 @@ export function makeComposer({ interactions, commands, onSent }) {
       box.placeholder = words;
       draw();
     },
-    begin(text) {
-      box.value = text;
-      changed();
-      box.focus();
-    },
     focus: () => box.focus(),
   };
 }

@@ -9,6 +9,7 @@ import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { refreshMoments } from './markdown.js';
 import { makeMessageList } from './message-list.js';
+import { makeNewSession } from './new-session.js';
 import { makePanel } from './panel.js';
 import { hrefOf, makeSearch, renderSessions, startClocks } from './session-list.js';
 import { compareIds, isSilent, oneLine } from './session-state.js';
@@ -62,9 +63,17 @@ const notifications = makeNotifications({
     location.hash = hrefOf(id);
   },
 });
+const newSession = makeNewSession({
+  choices: () => panel.choices,
+  start: (options) => interactions.command(places.channelId, 'new', options),
+  onStarted: () => {
+    location.hash = hrefOf(places.channelId); // the answer comes there
+  },
+});
 const panel = makePanel({
   command: (name, value) => interactions.command(places.channelId, name, [{ name: 'name', value }]),
-  onNew: () => void beginNew(),
+  onNew: () => newSession.open(),
+  onChoices: () => newSession.refresh(),
 });
 const top = makeHeader();
 const status = makeStatus(() => gateway.retryNow());
@@ -181,14 +190,7 @@ byId('to-end').addEventListener('click', async () => {
   list.toEnd();
   composer.focus();
 });
-byId('new-session').addEventListener('click', () => void beginNew());
-
-async function beginNew() {
-  location.hash = hrefOf(places.channelId);
-  await visit();
-  composer.begin('/new ');
-}
-
+byId('new-session').addEventListener('click', () => newSession.open());
 byId('open-search').addEventListener('click', () => search.open());
 for (const type of ['focus', 'visibilitychange'])
   addEventListener(type, () => {

@@ -1,4 +1,5 @@
-// The view of all sessions: declared and running ones, what is known of them, and buttons that start and stop them.
+// The view of all sessions: declared and running ones, what is known of them, and buttons that start and stop them; and the
+// worktrees that were kept.
 
 import { announce, byId, h } from './dom.js';
 import { hrefOf } from './session-list.js';
@@ -11,13 +12,15 @@ const WHY = {
   starting: 'starts soon',
 };
 
-/** @param {{ command(name: string, value: string): Promise<any>, onNew(): void }} options */
-export function makePanel({ command, onNew }) {
+/** @param {{ command(name: string, value: string): Promise<any>, onNew(): void, onChoices(): void }} options */
+export function makePanel({ command, onNew, onChoices }) {
   const dialog = byId('panel');
   const list = byId('panel-rows');
   const trouble = byId('panel-trouble');
   const all = byId('panel-all');
   let rows = [];
+  let worktrees = [];
+  let choices = {};
   const pending = new Set();
 
   async function act(name, label) {
@@ -38,6 +41,8 @@ export function makePanel({ command, onNew }) {
     const focused = document.activeElement?.getAttribute('data-key');
     list.replaceChildren(...rows.map(rowView));
     byId('panel-none').hidden = rows.length > 0;
+    byId('panel-kept').hidden = worktrees.length === 0;
+    byId('panel-worktrees').replaceChildren(...worktrees.map(worktreeView));
     all.hidden = stopped().length < 2;
     // Drawn again: the focus stays on the button of the same session.
     if (focused) list.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
@@ -86,7 +91,7 @@ export function makePanel({ command, onNew }) {
     onNew();
   });
   byId('panel-close').addEventListener('click', () => dialog.close());
-  list.addEventListener('click', (event) => {
+  dialog.addEventListener('click', (event) => {
     if (event.target.closest('a')) dialog.close();
   });
   byId('open-panel').addEventListener('click', () => {
@@ -95,12 +100,36 @@ export function makePanel({ command, onNew }) {
   });
 
   return {
+    /** For the form for a new session. */
+    get choices() {
+      return choices;
+    },
     /** @param {string} type @param {any} data */
     hear(type, data) {
       if (type !== 'THREADMUX_PANEL') return;
       const behind = Date.now() - data.now;
+      ({ worktrees } = data);
+      if (JSON.stringify(choices) !== JSON.stringify(data.choices)) {
+        choices = data.choices;
+        onChoices();
+      }
       rows = data.rows.map((row) => ({ ...row, at: row.at === undefined ? undefined : row.at + behind }));
       draw();
     },
   };
+}
+
+/** Its thread says what is in it, with buttons. */
+function worktreeView({ project, name, branch, host, thread }) {
+  const words = h('bdi', {}, `${project}/${name}`);
+  return h(
+    'li',
+    {},
+    h(
+      'span',
+      { class: 'about' },
+      thread ? h('a', { href: hrefOf(thread) }, words) : words,
+      h('span', { class: 'note' }, `${host} · ${branch}`),
+    ),
+  );
 }

@@ -84,8 +84,8 @@ interface Journal {
   /** Bytes on disk. */
   size(): number;
   /**
-   // * Replaces everything so far with these entries, which must produce the current state. Appending continues meanwhile.
-   // * Resolves with their size, or with undefined if it was not done; the journal is complete either way.
+   * Replaces everything so far with these entries, which must produce the current state. Appending continues meanwhile.
+   * Resolves with their size, or with undefined if it was not done; the journal is complete either way.
    */
   compact(entries: readonly unknown[]): Promise<number | undefined>;
   close(): void;

@@ -1,7 +1,7 @@
 // What a slash command printed. No hook reports it; Claude Code only writes it into the transcript.
 
 import * as z from 'zod';
-import { parsedJson } from '../../../core/json.ts';
+import { parsedForeignJson } from '../../../core/json.ts';
 import type { PrintedText } from '../../slash-command.ts';
 
 /** Arguments: the transcript. Prints the clock of the host, so that clocks need not agree, and the end of the file, if it is there. */
@@ -32,7 +32,7 @@ function mayPrint(line: string): boolean {
 }
 
 function textOf(line: string): { readonly uuid: string; readonly at: number; readonly text: string } | undefined {
-  const { data } = lineSchema.safeParse(parsedJson(line));
+  const { data } = lineSchema.safeParse(parsedForeignJson(line));
   const at = Date.parse(data?.timestamp ?? '') / 1_000;
   const raw = data?.type === 'system' ? data.content : data?.type === 'user' ? data.message?.content : undefined;
   if (data === undefined || raw === undefined || data.isSidechain || Number.isNaN(at)) return undefined;

@@ -2,7 +2,7 @@
 // with every version.
 
 import * as z from 'zod';
-import { parsedJson } from '../../../core/json.ts';
+import { parsedForeignJson } from '../../../core/json.ts';
 
 export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boolean } & (
   | {
@@ -85,7 +85,7 @@ type Line = z.infer<typeof line>;
 type Block = z.infer<typeof block>;
 
 export function parseTranscriptEntry(text: string): TranscriptEntry | undefined {
-  const parsed = line.safeParse(parsedJson(text));
+  const parsed = line.safeParse(parsedForeignJson(text));
   if (!parsed.success) return undefined;
   const { uuid, isSidechain: sidechain } = parsed.data;
   const content = contentOf(parsed.data);

@@ -22,7 +22,7 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
   const head = words.find((line) => titleLine.test(line)) ?? '';
   const title = titleOf(which, head, words);
   // A part that is hidden cannot be answered by the rest.
-  const isCut = start < 0 || words.some((line) => CUT.test(line));
+  const isCut = start < 0 || words.some(saysCut);
   return {
     ...{ which, full, title: isCut ? '' : title },
     text: isCut ? words : words.filter((line) => line !== title && line !== head),
@@ -35,7 +35,12 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
 const FRAME_END = /^( {0,2})╰─+╯$/u;
 const HELP = /\b(?:Enter to (?:select|submit)|Esc to (?:close|cancel)|Use Enter to select)\b/u;
 const SCROLL = /^[▲▼]$/u;
-const CUT = /\bhidden\b.{0,80}\b(?:Ctrl\+O|to show)\b|^\.\.\. (?:first|last) \d+ lines/iu;
+const CUT_LINES = /^\.\.\. (?:first|last) \d{1,9} lines/iu;
+
+/** A part of what is asked is not on the screen. */
+function saysCut(line: string): boolean {
+  return CUT_LINES.test(line) || (/\bhidden\b/iu.test(line) && /\b(?:Ctrl\+O|ctrl-o|to show)\b/iu.test(line));
+}
 
 /** Matched in this order against the words of the dialog; true for a panel that the user opened. */
 const KINDS = [
@@ -57,21 +62,21 @@ function titleOf(which: string, head: string, words: readonly string[]): string 
 }
 
 function insideOf({ text }: AnsiRow, indent: number): string {
-  return withoutRightEdge(text.slice(indent)).replace(/^│ ?/u, '');
+  return withoutRightEdge(text.slice(indent).replace(/^│ ?/u, ''));
 }
 
-function withoutRightEdge(line: string): string {
-  return line.endsWith('│') ? line.slice(0, -1).trimEnd() : line;
+function withoutRightEdge(text: string): string {
+  return text.endsWith('│') ? text.slice(0, -1).trimEnd() : text;
 }
 
 /** Without the inner frame around a command. */
 function unframed(line: string): string {
   const text = line.trim();
   if (/^[╭╰]─+[╮╯]$/u.test(text)) return '';
-  return withoutRightEdge(text).replace(/^│ ?/u, '').trim();
+  return withoutRightEdge(text.replace(/^│ ?/u, '')).trim();
 }
 
-const OPTION = /^ {0,4}(● {1,4}| {0,4})(\d{1,2})\. {1,4}(\S.*)$/u;
+const OPTION = /^(?:(●) *)?(\d{1,2})\. +(\S.*)$/u;
 
 interface OptionList {
   readonly options: readonly AgentDialogOption[];
@@ -82,10 +87,8 @@ interface OptionList {
 /** Counts on from the marked option in both directions: another line with a number is part of the text, such as a command. */
 function readList(lines: readonly string[]): OptionList {
   const heads = lines.flatMap((line, at) => {
-    const [, mark = '', number, label = ''] = OPTION.exec(line) ?? [];
-    return number === undefined
-      ? []
-      : [{ at, number: Number(number), label: label.trim(), selected: mark.startsWith('●') }];
+    const [, mark, number, label = ''] = OPTION.exec(line.trimStart()) ?? [];
+    return number === undefined ? [] : [{ at, number: Number(number), label: label.trim(), selected: mark === '●' }];
   });
   const focus = heads.findLastIndex(({ selected }) => selected);
   if (focus < 0) return { options: [], rows: new Set(), hasMore: false };

@@ -1,10 +1,11 @@
 // The whole of threadmux around the real agents: workspace, bridge and courier as the real process, and every agent of the lab
 // configured with a command that the scripted model answers. It has its own HOME and tmux server.
 
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { driverOf } from '../../../agents/list.ts';
 import type { AgentScreen } from '../../../agents/screen.ts';
@@ -20,6 +21,8 @@ import { enter, type Person, type WireMessage } from '../../support/workspace.ts
 import { writeLabCommand } from './lab-command.ts';
 import { type ScriptedModel, startScriptedModel } from './model/scripted-model.mjs';
 import type { LabAgentName } from './packages.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.meta.url));
 
 /** An agent may need a minute to start on a busy machine. */
 export const LAB_PATIENCE = { timeout: 150_000, interval: 300 };
@@ -77,6 +80,9 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promis
     ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
     ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
   };
+  // The others get their hooks at the start.
+  const install = ['install', '--no-tmux', '--agent', 'gemini'];
+  if (agents.includes('gemini')) execFileSync(process.execPath, [PROGRAM, ...install], { env });
   const up = await startUp(env);
   const person = await enter(up.link);
   const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));

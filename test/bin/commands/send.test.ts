@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { nextMark } from '../../../bin/commands/send.ts';
+import { nextMark } from '../../../bin/acts/type-text.ts';
 import { writeJson } from '../../../home/atomic-write.ts';
 import { tryLock } from '../../../home/lock.ts';
 import { startFakeClaude } from '../../support/fake-claude.ts';
@@ -133,7 +133,7 @@ describe('send', () => {
 });
 
 describe('capture', () => {
-  it('prints the screen, or the last lines, and says how many it left out', async () => {
+  it('prints the last lines, 1,000 by default, and says how many it left out', async () => {
     const cli = startCli();
     const script = 'i=1; while [ $i -le 300 ]; do echo line $i; i=$((i + 1)); done; cat';
     cli.tmux.call('new-session', '-d', '-s', 'long', '-x', '80', '-y', '20', script);
@@ -144,7 +144,7 @@ describe('capture', () => {
       cli.run(['capture', 'long', '-n', '999999999']),
       cli.run(['capture', 'long', '-n', '25', '--json']),
     ]);
-    expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['[… 281 earlier lines omitted]', 'line 282']);
+    expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['line 1', 'line 2']);
     expect(some.stdout).toBe('[… 297 earlier lines omitted]\nline 298\nline 299\nline 300\n');
     expect(all.stdout.split('\n').slice(0, 1)).toEqual(['line 1']);
     expect(json.data()).toMatchObject({

@@ -1,13 +1,14 @@
 // threadmux thread open and close affect the thread of a session, and never the session itself.
 
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { holderOf } from '../../../home/lock.ts';
 import { processesWith, threadNames } from '../../support/hook-process.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
-import { startCli, WAIT } from '../cli.ts';
+import { PROGRAM, startCli, WAIT } from '../cli.ts';
 
 async function start(more: { readonly api?: string; readonly onlyProjects?: boolean } = {}) {
   const workspace = await startTestWorkspace();
@@ -53,6 +54,33 @@ describe('threadmux thread', () => {
     expect(readdirSync(join(cli.root, 'answers'))).toEqual([]);
   });
 
+  it('is carried out by a running bridge, and a thread that it archived stays so while other sessions come and go', async () => {
+    const { workspace, cli, run } = await start();
+    const bridge = spawn(process.execPath, [PROGRAM, 'up'], { env: cli.env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(bridge, 'exit');
+    onTestFinished(async () => {
+      bridge.kill('SIGKILL');
+      await ended;
+    });
+    await once(bridge.stdout, 'data');
+    const auto = await run(['auto', 'on']);
+    expect(auto.status).toBe(0);
+    expect((await run(['thread', 'open', 'web', '--json'])).data()).toMatchObject({ outcome: 'opened' });
+    expect((await run(['thread', 'close', 'web'])).status).toBe(0);
+    expect(holderOf(join(cli.root, 'state', 'courier.lock'))).toBe(holderOf(join(cli.root, 'state', 'bridge.lock')));
+    for (const name of ['other', 'third']) {
+      cli.tmux.call('new-session', '-d', '-s', name, '-c', cli.dir, 'cat');
+      writeFileSync(join(cli.root, 'state', 'tmux-events', name), '');
+      await vi.waitFor(async () => expect(await threadNames(workspace)).toContain(`[agent] ${name}`), WAIT);
+    }
+    cli.tmux.call('kill-session', '-t', '=other');
+    writeFileSync(join(cli.root, 'state', 'tmux-events', 'other'), '');
+    await vi.waitFor(
+      async () => expect(await threadNames(workspace)).toEqual(['([agent] other)', '([agent] web)', '[agent] third']),
+      WAIT,
+    );
+  });
+
   it('says which session or thread does not exist', async () => {
     const { run } = await start();
     const none = await run(['thread', 'close', 'web', '--json']);
@@ -78,6 +106,6 @@ describe('threadmux thread', () => {
   it('has help with an example, and completions that offer sessions', async () => {
     const { run } = await start();
     expect((await run(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
-    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'\)\n {4}if/);
+    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'.*\)\n {4}if/);
   });
 });

@@ -4,7 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { parseNewOptions } from '../../../bridge/commands/new-options.ts';
 import { ThreadmuxError } from '../../../core/errors.ts';
 
-const NOTHING = { host: undefined, directory: undefined, command: undefined, settings: {}, continues: false };
+const NOTHING = {
+  ...{ host: undefined, directory: undefined, command: undefined, settings: {}, continues: false },
+  prompt: undefined,
+};
 
 it.each([
   ['shop', {}],
@@ -24,6 +27,10 @@ it.each([
   ['shop — bash -c —', { command: ['bash', '-c', '—'] }],
   ['shop --worktree -- npm test', { settings: { worktree: true }, command: ['npm', 'test'] }],
   ['shop --model opus --model haiku', { settings: { model: 'haiku' } }],
+  ['shop --prompt Fix it.\n\nThen -- test --model', { prompt: 'Fix it.\n\nThen -- test --model' }],
+  ['shop --model opus —prompt=go on', { settings: { model: 'opus' }, prompt: 'go on' }],
+  ['shop -- echo --prompt x', { command: ['echo', '--prompt', 'x'] }],
+  ['shop "~/my shop" mini', { host: 'mini', directory: '~/my shop' }],
 ])('accepts %s', (rest, wanted) => {
   expect(parseNewOptions(rest)).toEqual({ ...NOTHING, name: 'shop', ...wanted });
 });
@@ -38,7 +45,12 @@ it.each(['', '-- bash', 'shop ~/a ~/b', 'shop mini laptop', 'a.b', '#(id)', '$(i
 describe('a mistake in an option gets one sentence:', () => {
   it.each([
     ['shop --modle opus', '`--modle` is not an option of `!new`: did you mean `--model`?'],
-    ['-rf', '`-rf` is not an option of `!new`: use `--model`, `--mode`, `--agent`, `--worktree`, `--continue`.'],
+    [
+      '-rf',
+      '`-rf` is not an option of `!new`: use `--model`, `--mode`, `--agent`, `--worktree`, `--continue`, `--prompt`.',
+    ],
+    ['shop --prompt', '`--prompt` needs the first message after it.'],
+    ['shop --prompt= ', '`--prompt` needs the first message after it.'],
     ['shop --model', '`--model` needs a value, such as `--model opus`.'],
     ['shop --mode --worktree', '`--mode` needs a value, such as `--mode plan`.'],
     ['shop --mode paln', '`paln` is not a mode: did you mean `plan`?'],

@@ -131,7 +131,16 @@ describe('whether a declared session starts', () => {
 
 describe('finding the run', () => {
   const pane: RunPane = {
-    ...{ ...run, panePid: 9, sessionName: 'shop', group: undefined, started: undefined, command: 'sh', path: '/' },
+    ...{
+      ...run,
+      socket: '/s',
+      panePid: 9,
+      sessionName: 'shop',
+      group: undefined,
+      started: undefined,
+      command: 'sh',
+      path: '/',
+    },
     ...{ dead: false, exitStatus: undefined },
   };
   it.each([

@@ -31,6 +31,7 @@ async function start() {
   let trap: { readonly part: RegExp; readonly when: 'before' | 'after' } | undefined;
   const onRequest: Faults['onRequest'] = ({ method, path }) => {
     if (trap === undefined || method !== 'POST' || !trap.part.test(path)) return undefined;
+    if (holderOf(lock) === undefined) return undefined; // a courier asks, while the bridge is down
     const { when } = trap;
     trap = undefined;
     kill();
@@ -52,7 +53,10 @@ async function start() {
     ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
     ...{ PATH: `${bin}:${machine.env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
   };
-  const kill = () => process.kill(holderOf(lock) ?? 0, 'SIGKILL');
+  const kill = () => {
+    const pid = holderOf(lock);
+    if (pid !== undefined) process.kill(pid, 'SIGKILL'); // 0 would be the test itself
+  };
   const up = async () => {
     const child = spawn(process.execPath, [PROGRAM, 'up'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));

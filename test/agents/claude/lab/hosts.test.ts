@@ -4,18 +4,23 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { startLabWithHost } from '../../../support/far-lab.ts';
+import { declineAutoMode, startLabWithHost } from '../../../support/far-lab.ts';
 import { PATIENCE } from '../../../support/lab-session.ts';
 import { buttonOf, messageNow, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
 
 it('!new on a host starts a chat that replies, gets its mark, is allowed a tool and answers a dialog by taps', async () => {
-  const { lab, ssh, socket, project } = await startLabWithHost();
+  const setting = await startLabWithHost();
+  const { lab, ssh, socket, project } = setting;
   await lab.person.say(lab.channelId, `!new web far ${project}`);
   const web = await lab.find('web');
   expect(web.record()).toMatchObject({ host: 'far', cwd: project });
+  await declineAutoMode(setting, 'web');
   await web.idle();
   await web.submit('hello from far away');
-  await web.next(/Claude started/, /^-# far · .*\nEcho: hello from far away$/s);
+  await vi.waitFor(async () => {
+    const replies = (await web.news()).map(({ content }) => content).filter((text) => text.includes('Echo'));
+    expect(replies).toEqual([expect.stringMatching(/^-# far · .*\nEcho: hello from far away$/s)]);
+  }, PATIENCE);
 
   await web.submit('bash touch made-there');
   const prompt = await promptIn(lab, web.thread);

@@ -1,0 +1,154 @@
+// What a program does in the thread of the session that it runs in: post a line or a file, and ask a person. The session is known from
+// TMUX_PANE. The program waits with a bell, like a hook: if it is killed, its question is closed.
+
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { parsedJson } from '../../core/json.ts';
+import type { Home } from '../../home/home.ts';
+import type { PostOrder } from '../../hooks/orders.ts';
+import type { SessionPane } from '../../threads/session-threads.ts';
+import { ownPane, type SessionFinder } from '../find-session.ts';
+import { giveOrder, orderFailure, outcomeWithin, takeOutcome } from './give-order.ts';
+
+const POSTED_WITHIN_MS = 30_000;
+
+export async function ownPaneOrFail(reach: SessionFinder): Promise<SessionPane> {
+  const pane = await ownPane(reach);
+  if (pane !== undefined) return pane;
+  throw new ThreadmuxError('bad_usage', 'this does not run inside a tmux session, so it has no thread', {
+    hint: 'Run it in a pane of a tmux session on this machine.',
+  });
+}
+
+type Post = Pick<PostOrder, 'text' | 'silent'> & Partial<Pick<PostOrder, 'paths' | 'attached'>>;
+
+/** Resolves with the id of the thread. */
+export async function postInThread(session: SessionPane, say: Post, home: Home): Promise<string> {
+  const order: PostOrder = {
+    ...{ id: newId(), order: 'post', at: Date.now(), session: ordered(session), paths: [], ...say },
+  };
+  giveOrder(home, order);
+  const done = await outcomeWithin(home, order, POSTED_WITHIN_MS);
+  if (done === undefined)
+    throw new ThreadmuxError('discord_unreachable', 'it is not posted yet', {
+      hint: 'threadmux keeps trying; do not send it again. `threadmux logs` says why it waits.',
+    });
+  if (done.outcome === 'posted') return done.thread ?? '';
+  if (done.outcome === 'refused' && say.paths?.length)
+    throw new ThreadmuxError('bad_usage', `the file was not sent: ${done.because.replaceAll('`', '')}`, {
+      hint: "Only plain files in the session's project can be sent, at most 10 MiB each, and no hidden ones.",
+    });
+  throw orderFailure(done, session.sessionName);
+}
+
+/** Checked again where it is read; here only so that a wrong path is said at once. */
+export function fileToSend(path: string, cwd: string): string {
+  const absolute = resolve(cwd, path);
+  const stat = /[\0\n]/.test(path) ? undefined : statSync(absolute, { throwIfNoEntry: false });
+  if (stat?.isFile()) return absolute;
+  throw new ThreadmuxError('not_found', `there is no file ${JSON.stringify(path)}`, { hint: 'Check the path.' });
+}
+
+export interface Question {
+  readonly question: string;
+  readonly options: readonly string[];
+  readonly seconds: number;
+}
+
+const LOOK_MS = 60;
+/** A tap in the last moment may still arrive. */
+const LATE_MS = 3_000;
+
+/** Undefined if nobody answered in time. */
+export async function askInThread(
+  session: SessionPane,
+  asked: Question,
+  home: Home,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  checkQuestion(asked);
+  const id = newId();
+  const bell = openBell(home, id);
+  try {
+    const at = Date.now();
+    giveOrder(home, { ...asked, id, order: 'ask', at, session: ordered(session), asker: process.pid });
+    for (const deadline = at + asked.seconds * 1_000 + LATE_MS; Date.now() < deadline; ) {
+      const answer = takeAnswer(home, id);
+      if (answer !== undefined) return answerIn(answer, session);
+      const outcome = takeOutcome(home, { id });
+      if (outcome !== undefined && outcome.outcome !== 'asked') throw orderFailure(outcome, session.sessionName);
+      await sleep(LOOK_MS, undefined, signal === undefined ? {} : { signal });
+    }
+    return undefined;
+  } finally {
+    bell.close();
+    takeOutcome(home, { id });
+  }
+}
+
+const MOST_OPTIONS = 25;
+
+/** More would not fit under a message. */
+function checkQuestion({ question, options, seconds }: Question): void {
+  const wrong = (what: string) => new ThreadmuxError('bad_usage', what);
+  if (question.trim() === '') throw wrong('the question is empty');
+  if (question.length > 4_000) throw wrong('the question is longer than 4,000 characters');
+  if (options.length > MOST_OPTIONS) throw wrong(`there are more than ${MOST_OPTIONS} options`);
+  if (options.some((one) => one.trim() === '' || one.length > 200)) throw wrong('an option is empty or too long');
+  if (new Set(options.map((one) => one.trim().toLowerCase())).size !== options.length)
+    throw wrong('two options are the same');
+  if (!(seconds > 0)) throw wrong('the time to answer must be longer than 0 seconds');
+}
+
+/** Whoever gives the answer rings it, and thereby knows whether this process still waits. */
+function openBell(home: Home, id: string): { close(): void } {
+  const path = join(home.folder('answers'), `${id}.bell`);
+  execFileSync('mkfifo', ['-m', '600', path]);
+  const held = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  return {
+    close() {
+      closeSync(held);
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Claims the answer by renaming it: an answer that was withdrawn in the same moment was not given. */
+function takeAnswer(home: Home, id: string): string | undefined {
+  const path = join(home.folder('answers'), id);
+  if (!existsSync(path)) return undefined;
+  try {
+    renameSync(path, `${path}.taken`);
+  } catch {
+    return undefined;
+  }
+  return readFileSync(`${path}.taken`, 'utf8');
+}
+
+const answerSchema = z.object({
+  hookSpecificOutput: z.object({
+    decision: z.object({ updatedInput: z.object({ answers: z.record(z.string(), z.string()) }) }),
+  }),
+});
+
+/** Without an answer if it was let go: the question belongs nowhere, or its time is up. */
+function answerIn(text: string, { sessionName }: SessionPane): string | undefined {
+  if (text === '') return undefined;
+  const given = answerSchema.safeParse(parsedJson(text)).data;
+  const [answer] = Object.values(given?.hookSpecificOutput.decision.updatedInput.answers ?? {});
+  if (answer === undefined) throw orderFailure({ outcome: 'nowhere', thread: null, because: '' }, sessionName);
+  return answer;
+}
+
+function newId(): string {
+  return randomBytes(16).toString('hex');
+}
+
+function ordered({ started: _, ...session }: SessionPane) {
+  return { ...session, group: session.group };
+}

@@ -1,0 +1,151 @@
+// Starts a session here or on another host, if it does not exist yet. It works without the bridge, which creates the thread when it sees the
+// session.
+
+import { resolve } from 'node:path';
+import { agentOfCommand } from '../../agents/configured-agent.ts';
+import { agentToStart, commandLine, launchOn, resumeOf, variablesFor } from '../../bridge/commands/launch-agent.ts';
+import type { FoundSessions } from '../../bridge/commands/sessions.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { settingsOf } from '../../core/project.ts';
+import { sessionEnvironment } from '../../core/session-environment.ts';
+import { parseSessionName, type SessionName } from '../../core/session-name.ts';
+import type { SessionSettings } from '../../core/session-settings.ts';
+import { settingFor } from '../../core/setting-words.ts';
+import { programPlace } from '../../install/program-files.ts';
+import {
+  conversationOf,
+  rememberedSession,
+  settingsToStart,
+  startedText,
+  startOf,
+} from '../../threads/remembered-session.ts';
+import { listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
+import type { SessionFinder } from '../find-session.ts';
+import { withProgress } from '../print.ts';
+import { configuredProject } from './configured-project.ts';
+import { takeStartPlace } from './start-place.ts';
+import { untilAgentRuns } from './until-agent-runs.ts';
+
+export interface StartOptions {
+  readonly host?: string;
+  readonly dir?: string;
+  readonly prefix?: string;
+  readonly model?: string;
+  readonly mode?: string;
+  readonly agent?: string;
+  readonly continue?: boolean;
+  readonly worktree?: boolean;
+}
+
+export type StartedSession = FoundSessions & { readonly created: boolean; readonly isShell: boolean };
+
+const PREFIX = 'agent';
+const TRIES = 20;
+
+/** If another program takes the name at the same time, tries the next number. */
+export async function startNext(
+  reach: SessionFinder,
+  command: readonly string[],
+  flags: StartOptions,
+): Promise<StartedSession> {
+  const { prefix = PREFIX, host = reach.config.defaultHost } = flags;
+  const all = await withProgress(`connecting to ${host}`, listSessions(reach.hosts.tmux(host)));
+  const first = nextIndex(
+    prefix,
+    all.map(({ name }) => name),
+  );
+  for (let index = first; index < first + TRIES; index++) {
+    const place = { session: `${prefix}-${index}`, host };
+    const started = await startOne(reach, place, command, flags, true);
+    if (started.created) return started;
+  }
+  throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, {
+    hint: 'Try again, or choose a name.',
+  });
+}
+
+/** One more than the highest number. Gaps are not filled, so that an old name is not used again. */
+function nextIndex(prefix: string, names: readonly string[]): number {
+  const taken = names.flatMap((name) => {
+    const index = name.startsWith(`${prefix}-`) ? name.slice(prefix.length + 1) : '';
+    return /^\d{1,9}$/.test(index) ? [Number(index)] : [];
+  });
+  return Math.max(0, ...taken) + 1;
+}
+
+export async function startOne(
+  reach: SessionFinder,
+  place: { readonly session: string; readonly host: string },
+  words: readonly string[],
+  flags: StartOptions,
+  remainOnExit: boolean,
+): Promise<StartedSession> {
+  const { host } = place;
+  const name: SessionName = parseSessionName(place.session);
+  const isLocal = reach.hosts.isLocal(host);
+  const known = rememberedSession(reach.records, { name, host, defaultHost: host });
+  const before = known === undefined ? undefined : startOf(known);
+  const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
+  /** Without a worktree. */
+  const origin = (flags.dir === undefined ? before?.directory : undefined) ?? here;
+  const asked = askedSettings(flags, words);
+  const { worktree: _, ...forAgent } = asked;
+  const isForAgent = flags.continue || Object.keys(forAgent).length > 0;
+  const given = words.length > 0 ? words : before?.command.length && !isForAgent ? before.command : undefined;
+  const settings = settingsToStart(known, asked);
+  const isSame = asked.agent === undefined || asked.agent === known?.agent;
+  const conversation = flags.continue && known !== undefined && isSame ? conversationOf(known) : undefined;
+  const project = configuredProject(reach, host, origin ?? '~');
+  const layers = (agent?: string) =>
+    given === undefined && project !== undefined ? settingsOf(project, name, settings, agent) : settings;
+  const expected = agentToStart(settings.agent, known, layers(), reach.config);
+  const inForce = layers(expected.driver.name);
+  const agent = given === undefined ? expected : agentOfCommand(reach.config, given, expected.driver.name);
+  const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
+  const resume = resumeOf({ conversation, continues: flags.continue ?? false });
+  const tools = { ...reach, program: programPlace(reach.home, process.env), path: environment.PATH };
+  const { worktree } = project === undefined ? settings : settingsOf(project, name, settings);
+  const directory = await takeStartPlace({ name, host, directory: origin, project, worktree }, reach);
+  const start = { host, directory: directory ?? '~', command: given, settings: inForce, resume };
+  const launch =
+    agent && (await withProgress(`looking for the agent on ${host}`, launchOn({ ...start, agent }, tools)));
+  const command = launch === undefined ? given : commandLine(launch, isLocal);
+  const tmux = reach.hosts.tmux(host);
+  const folder = reach.home.folder('state');
+  const { session, created } = await withProgress(
+    `starting ${name} on ${host}`,
+    newSession(tmux, {
+      ...{ name, remainOnExit: remainOnExit || (launch !== undefined && 'at start') },
+      ...(directory === undefined ? {} : { directory }),
+      ...(command === undefined ? {} : { command }),
+      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder } } : {}),
+      started: startedText({
+        ...{ directory: origin ?? '~', command: given ?? [] },
+        ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
+        ...(Object.keys(settings).length > 0 ? { settings } : {}),
+      }),
+    }),
+  );
+  if (created && launch !== undefined && agent !== undefined) {
+    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session, agent.driver));
+    if (!remainOnExit) await stopKeeping(tmux, session);
+  }
+  return { host, session, created, record: undefined, isShell: command === undefined };
+}
+
+export function askedSettings(
+  { model, mode, agent, worktree, continue: continues }: StartOptions,
+  words: readonly string[],
+): SessionSettings {
+  const forAgent: SessionSettings = {
+    ...(model === undefined ? {} : settingFor('model', model)),
+    ...(mode === undefined ? {} : settingFor('mode', mode)),
+    ...(agent === undefined ? {} : settingFor('agent', agent)),
+  };
+  if (words.length > 0 && (continues || Object.keys(forAgent).length > 0))
+    throw new ThreadmuxError(
+      'bad_usage',
+      '--model, --mode, --agent and --continue are for the agent, not for a command after --',
+    );
+  return worktree === undefined ? forAgent : { ...forAgent, worktree };
+}

@@ -1,0 +1,122 @@
+// Waits until a session is idle, needs a person or has ended. It only reads files of the bridge; while the bridge is down, it looks at
+// the pane itself. So it survives a restart of the bridge.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findSessions } from '../../bridge/commands/sessions.ts';
+import { isThreadmuxError } from '../../core/errors.ts';
+import { loadStates, type ShownState, shownStates } from '../../threads/known-states.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
+import type { StateName } from '../../threads/session-state.ts';
+import { recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
+import { bridgePid } from '../running.ts';
+
+export interface WaitResult {
+  readonly state: 'idle' | 'needs_person' | 'ended' | 'timeout';
+  /** For `needs_person`: what for. For `timeout`: what the session does now. */
+  readonly about: string | null;
+}
+
+interface WaitOptions {
+  readonly timeoutMs: number;
+  /** Something was submitted at this time: an older "idle" does not count. */
+  readonly since?: number;
+  readonly signal?: AbortSignal;
+}
+
+const LOOK_MS = 250;
+/** Each look is a connection. */
+const REMOTE_LOOK_MS = 2_000;
+const TIMEOUT_MS = 15_000;
+/** A look may catch a half-drawn screen. */
+const IN_A_ROW = 2;
+/** A session that was just started may still show its shell. */
+const STARTS_WITHIN_MS = 15_000;
+
+export async function waitForSession(
+  target: SessionTarget,
+  reach: SessionFinder,
+  { timeoutMs, since = 0, signal }: WaitOptions,
+): Promise<WaitResult> {
+  const deadline = Date.now() + timeoutMs;
+  for (let before = '', times = 0, last: StateName = 'starting'; ; ) {
+    const seen = await look(target, reach);
+    const meaning = seen === undefined ? undefined : meaningOf(seen, target, since);
+    times = meaning !== undefined && meaning.state === before ? times + 1 : 1;
+    before = meaning?.state ?? '';
+    last = seen?.state.state ?? last;
+    if (meaning !== undefined && (seen?.isWatched || times >= IN_A_ROW)) return meaning;
+    if (Date.now() >= deadline) return { state: 'timeout', about: last };
+    const isHere = reach.hosts.isLocal(target.host) || seen?.isWatched;
+    const pauseMs = Math.min(isHere ? LOOK_MS : REMOTE_LOOK_MS, Math.max(1, deadline - Date.now()));
+    await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
+  }
+}
+
+interface Look {
+  readonly state: ShownState;
+  readonly record: ThreadRecord | undefined;
+  /** The bridge has seen it twice. */
+  readonly isWatched: boolean;
+}
+
+/** Undefined if nothing is known now: the host is away. */
+async function look(target: SessionTarget, reach: SessionFinder): Promise<Look | undefined> {
+  const record = recordNow(reach.home, target);
+  if (record?.closed) return { state: { state: 'ended' }, record, isWatched: true };
+  const watched = record && bridgePid(reach.home) !== undefined ? loadStates(reach.home).get(record.thread) : undefined;
+  if (watched !== undefined) return { state: watched, record, isWatched: true };
+  try {
+    const found = await findSessions(
+      target.host,
+      { ...reach, records: record === undefined ? [] : [record] },
+      TIMEOUT_MS,
+    );
+    const { id, serverPid } = target.session;
+    const own = found.find(({ session }) => session.id === id && session.serverPid === serverPid);
+    if (own === undefined) return { state: { state: 'ended' }, record, isWatched: true };
+    const [state] = await shownStates(reach.hosts.tmux(target.host), [own], () => undefined, TIMEOUT_MS);
+    return state && { state, record, isWatched: false };
+  } catch (error) {
+    if (isThreadmuxError(error, 'host_unreachable')) return undefined;
+    throw error;
+  }
+}
+
+/** Undefined: go on waiting. */
+function meaningOf({ state, record }: Look, { session }: SessionTarget, since: number): WaitResult | undefined {
+  switch (state.state) {
+    case 'idle':
+      return isOld(state, record, since) ? undefined : { state: 'idle', about: null };
+    case 'needs_person':
+      return { state: 'needs_person', about: state.for ?? 'dialog' };
+    case 'ended':
+      return { state: 'ended', about: null };
+    case 'shell':
+      return Date.now() - createdAt(session.createdAt) < STARTS_WITHIN_MS
+        ? undefined
+        : { state: 'ended', about: 'shell' };
+    default:
+      return undefined;
+  }
+}
+
+/** Something was submitted after the session became idle, and what is known is older than that. */
+function isOld({ since: idleSince }: ShownState, record: ThreadRecord | undefined, since: number): boolean {
+  const reportedAt = record?.submitted?.at(-1)?.at ?? 0;
+  const submittedAt = Math.max(since, reportedAt);
+  if (record !== undefined && record.claudeSession !== '' && record.state !== 'working' && record.at >= submittedAt)
+    return false;
+  const ageMs = Date.now() - submittedAt;
+  if (idleSince === undefined) return ageMs < SHOWN_WITHIN_MS;
+  // What no hook reports (a slash command, an agent without hooks) may be over before anybody sees it.
+  return idleSince < submittedAt && (reportedAt >= since ? reportedAt > 0 : ageMs < SEEN_WITHIN_MS);
+}
+
+/** So long after Enter, the screen shows that the agent works. */
+const SHOWN_WITHIN_MS = 1_000;
+const SEEN_WITHIN_MS = 5_000;
+
+/** tmux counts in seconds. */
+function createdAt(at: number): number {
+  return at < 1e12 ? at * 1_000 : at;
+}

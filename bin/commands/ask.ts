@@ -1,0 +1,74 @@
+// threadmux file, notify and ask: for programs in a session, about the thread of that session.
+
+import { createInterface } from 'node:readline/promises';
+import { EXIT } from '../../core/errors.ts';
+import { untrustedText } from '../../core/untrusted-text.ts';
+import { askInThread, fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
+import { openInnerFinder } from '../find-session.ts';
+import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
+
+interface ThreadFlagsOfProgram {
+  readonly json?: boolean;
+}
+
+export async function sendFile(path: string, flags: ThreadFlagsOfProgram & { readonly text?: string }): Promise<void> {
+  const reach = openInnerFinder();
+  const file = fileToSend(path, process.cwd());
+  const session = await ownPaneOrFail(reach);
+  const say = { text: flags.text ?? '', silent: true, paths: [file] };
+  const thread = await withProgress('sending the file', postInThread(session, say, reach.home));
+  if (flags.json) printJson({ host: session.host, name: session.sessionName, file, thread });
+  else printNote(`Sent ${printable(path)} to the thread of ${printable(session.sessionName)}.`);
+}
+
+export async function notifyThread(words: readonly string[], flags: ThreadFlagsOfProgram): Promise<void> {
+  const reach = openInnerFinder();
+  const session = await ownPaneOrFail(reach);
+  const say = { text: `🔔 ${untrustedText(words.join(' '), 1_500)}`, silent: false };
+  const thread = await withProgress('posting', postInThread(session, say, reach.home));
+  if (flags.json) printJson({ host: session.host, name: session.sessionName, thread });
+  else printNote(`Posted in the thread of ${printable(session.sessionName)}.`);
+}
+
+interface AskFlags extends ThreadFlagsOfProgram {
+  readonly option?: readonly string[];
+  readonly timeout: number;
+}
+
+/** In a terminal, it can be answered there as well: the first answer counts. */
+export async function ask(question: string, flags: AskFlags): Promise<void> {
+  const reach = openInnerFinder();
+  const session = await ownPaneOrFail(reach);
+  const asked: Question = { question, options: flags.option ?? [], seconds: flags.timeout };
+  const answered = new AbortController();
+  const { signal } = answered;
+  const here = process.stdin.isTTY && process.stderr.isTTY ? answerHere(asked, signal) : undefined;
+  const there = askInThread(session, asked, reach.home, signal).then((answer) => ({ answer, by: 'thread' as const }));
+  const { answer, by } = await Promise.race([there, ...(here === undefined ? [] : [here])]).finally(() =>
+    answered.abort(),
+  );
+  await there.catch(() => {}); // the question is closed before this process ends
+  if (answer === undefined) process.exitCode = EXIT.timeIsUp;
+  if (flags.json) return printJson({ answer: answer ?? null, by: answer === undefined ? null : by });
+  if (answer === undefined) return printNote('Nobody answered in time.');
+  printText(answer);
+}
+
+async function answerHere({ question, options }: Question, signal: AbortSignal) {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const list = options.map((label, at) => `  ${at + 1}. ${printable(label)}\n`).join('');
+  try {
+    for (;;) {
+      const typed = (
+        await lines.question(`${printable(question)}\n${list}Answer here or in the thread: `, { signal })
+      ).trim();
+      const answer =
+        options.length === 0 ? typed : (options[Number(typed) - 1] ?? options.find((one) => isSame(one, typed)));
+      if (answer !== undefined && answer !== '') return { answer, by: 'terminal' as const };
+    }
+  } finally {
+    lines.close();
+  }
+}
+
+const isSame = (option: string, typed: string) => option.trim().toLowerCase() === typed.toLowerCase();

@@ -1,0 +1,75 @@
+// threadmux mcp: an MCP server on stdio. It lists the tools, checks their input and returns structured results and errors. stdout belongs to the
+// protocol.
+
+import { errorData, ThreadmuxError } from '../../core/errors.ts';
+import { maskSecrets } from '../../core/log.ts';
+import { VERSION } from '../../core/version.ts';
+import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';
+import { TOOLS } from './tool-list.ts';
+import type { ToolInput } from './tools.ts';
+
+const INSTRUCTIONS =
+  'threadmux: every tmux session with a coding agent has a thread in which a person reads and writes. Use these tools to start and steer other sessions, and to reach the person in your own thread.';
+
+/** Clients end a call that shows no sign of life. */
+const PROGRESS_MS = 10_000;
+
+export async function serveMcp(): Promise<void> {
+  const server = new Server(
+    { name: 'threadmux', title: 'threadmux', version: VERSION },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+  );
+  server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS.map((tool) => ({ ...tool })) }));
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
+    const token = params._meta?.progressToken;
+    let progress = 0;
+    const timer =
+      token === undefined
+        ? undefined
+        : setInterval(() => {
+            const notification = { progressToken: token, progress: ++progress };
+            sendNotification({ method: 'notifications/progress', params: notification }).catch(() => {}); // the client is gone
+          }, PROGRESS_MS);
+    try {
+      return asResult(await call(params.name, params.arguments ?? {}, signal));
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return asError(error);
+    } finally {
+      clearInterval(timer);
+    }
+  });
+  const closed = new Promise<void>((resolve) => {
+    server.onclose = resolve;
+  });
+  process.stdin.on('end', () => void server.close());
+  await server.connect(new StdioServerTransport());
+  await closed;
+  process.exit(0); // what still waits has nobody to tell
+}
+
+async function call(name: string, input: ToolInput, signal: AbortSignal): Promise<ToolInput> {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (tool === undefined)
+    throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`, {
+      hint: `The tools are ${TOOLS.map((one) => one.name).join(', ')}.`,
+    });
+  const { AjvJsonSchemaValidator } = await import('./sdk-validator.ts');
+  const checked = new AjvJsonSchemaValidator().getValidator(tool.inputSchema)(input);
+  if (!checked.valid)
+    throw new ThreadmuxError('bad_usage', `the input of ${name} is not valid: ${checked.errorMessage}`, {
+      hint: 'See the input schema of the tool.',
+    });
+  const { callTool } = await import('./tools.ts');
+  return callTool(name, input, signal);
+}
+
+function asResult(value: ToolInput) {
+  return { content: [{ type: 'text' as const, text: JSON.stringify(value) }], structuredContent: { ...value } };
+}
+
+/** As text only: clients check structured content against the schema of a result. */
+function asError(thrown: unknown) {
+  const text = maskSecrets(JSON.stringify(errorData(thrown)));
+  return { isError: true, content: [{ type: 'text' as const, text }] };
+}

@@ -1,0 +1,173 @@
+// What each tool does. Loaded at the first call, so that the server starts quickly; what types into panes only when it is used.
+
+import { ThreadmuxError } from '../../core/errors.ts';
+import { settingFor } from '../../core/setting-words.ts';
+import { cleanInbound, untrustedText } from '../../core/untrusted-text.ts';
+import {
+  allowedDirectory,
+  type Caller,
+  findCaller,
+  findOther,
+  findVisible,
+  isOwnSession,
+  isVisible,
+} from '../acts/agent-limits.ts';
+import { endSession } from '../acts/end-session.ts';
+import { interruptSession } from '../acts/interrupt-session.ts';
+import { lastReply } from '../acts/last-reply.ts';
+import { listEverywhere, sessionData } from '../acts/list-sessions.ts';
+import { askInThread, fileToSend, ownPaneOrFail, postInThread } from '../acts/own-thread.ts';
+import { DEFAULT_LINES, readScreenLines } from '../acts/read-screen.ts';
+import { startByBridge } from '../acts/start-by-bridge.ts';
+import { waitForReply } from '../acts/wait-reply.ts';
+import { hostAndName, openInnerFinder, type SessionFinder } from '../find-session.ts';
+
+/** The input has passed the schema of its tool. */
+export type ToolInput = Readonly<Record<string, unknown>>;
+
+interface ToolCall {
+  readonly reach: SessionFinder;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+type Act = (input: never, call: ToolCall) => Promise<Readonly<Record<string, unknown>>>;
+
+const WAIT_SECONDS = 600;
+const ASK_SECONDS = 3_600;
+/** How long a pane may take until it is ready. */
+const READY_MS = 10_000;
+const CONFIRM_MS = 30_000;
+const DIALOG_MS = 1_500;
+const START_DIALOG_MS = 5_000;
+
+const ACTS: Readonly<Record<string, Act>> = {
+  async list_sessions(input: { host?: string; prefix?: string }, { reach, caller }) {
+    const { found, away, unreachable } = await listEverywhere(reach, input);
+    const named = (name: string, host: string) => (host === reach.config.defaultHost ? name : `${name}@${host}`);
+    const sessions = found
+      .filter((one) => isVisible(one, caller, reach))
+      .map((one) => ({ ...sessionData(one), own: isOwnSession(one, caller) }));
+    const gone = away
+      .filter(({ thread }) => caller.record === undefined || serverOf(thread, reach) === caller.record.server)
+      .map((one) => ({ ...one, own: false }));
+    return {
+      sessions: [...sessions, ...gone].map(({ name, host, state, for: what, directory, own }) => ({
+        ...{ session: named(name, host), name, host, state, for: what, directory, own },
+      })),
+      unreachable: unreachable.map(({ host, message }) => ({ host, message })),
+    };
+  },
+
+  async start_session(input: StartInput, { reach, caller }) {
+    const place = hostAndName(reach, input.name, input.host);
+    const name = place.session;
+    const directory = await allowedDirectory({ name, host: place.host, directory: input.directory }, caller, reach);
+    const settings = {
+      ...(input.agent === undefined ? {} : settingFor('agent', input.agent)),
+      ...(input.worktree === undefined ? {} : { worktree: input.worktree }),
+    };
+    const start = { ...place, directory, settings, continues: false, byAgent: true };
+    const { done, target } = await startByBridge(reach, start);
+    const sends = input.prompt !== undefined && done.created;
+    const { submitFirst } = await import('../acts/send-and-wait.ts');
+    const sent = sends
+      ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach, START_DIALOG_MS)).outcome
+      : 'not_sent';
+    const session = place.host === reach.config.defaultHost ? name : `${name}@${place.host}`;
+    return { session, created: done.created, state: done.is, branch: done.branch, prompt: sent };
+  },
+
+  async send_message({ session, text }: { session: string; text: string }, { reach, caller }) {
+    const target = await findOther(session, caller, reach);
+    const words = cleanInbound(text).trim();
+    if (words === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
+    const { submitText } = await import('../acts/submit-text.ts');
+    const waits = { waitMs: READY_MS, dialogMs: DIALOG_MS, confirmMs: CONFIRM_MS };
+    const { outcome } = await submitText(target, words, reach, { ...waits, allowShell: reach.config.allowShell });
+    return { outcome };
+  },
+
+  async wait({ session, timeout_seconds: seconds = WAIT_SECONDS }: WaitInput, { reach, caller, signal }) {
+    const target = await findOther(session, caller, reach);
+    const { state, about, reply } = await waitForReply(target, reach, { timeoutMs: seconds * 1_000, signal });
+    return { state, about, reply };
+  },
+
+  async read_reply({ session }: { session: string }, { reach, caller }) {
+    const reply = await lastReply(await findVisible(session, caller, reach), reach);
+    return { reply: reply?.text ?? null, finished: reply?.finished ?? false };
+  },
+
+  async read_screen({ session, lines = DEFAULT_LINES }: { session: string; lines?: number }, { reach, caller }) {
+    const screen = await readScreenLines(await findVisible(session, caller, reach), lines);
+    const { text, lines: count, omittedLines, dead, exitStatus } = screen;
+    return { text, lines: count, omitted_lines: omittedLines, dead, exit_status: exitStatus };
+  },
+
+  async interrupt_session({ session }: { session: string }, { reach, caller }) {
+    return { interrupted: await interruptSession(await findOther(session, caller, reach)) };
+  },
+
+  async stop_session({ session }: { session: string }, { reach, caller }) {
+    const target = await findOther(session, caller, reach).catch((error: unknown) => {
+      if (error instanceof ThreadmuxError && error.code === 'session_not_found') return undefined;
+      throw error;
+    });
+    if (target !== undefined) await endSession(target, reach);
+    return { stopped: target !== undefined };
+  },
+
+  async send_file({ path, text = '' }: { path: string; text?: string }, { reach }) {
+    const pane = await ownPaneOrFail(reach);
+    const say = { text: untrustedText(text, 1_500), silent: true, paths: [fileToSend(path, process.cwd())] };
+    await postInThread(pane, say, reach.home);
+    return { sent: true };
+  },
+
+  async notify({ text }: { text: string }, { reach }) {
+    await postInThread(
+      await ownPaneOrFail(reach),
+      { text: `🔔 ${untrustedText(text, 1_500)}`, silent: false },
+      reach.home,
+    );
+    return { posted: true };
+  },
+
+  async ask_person({ question, options = [], timeout_seconds: seconds = ASK_SECONDS }: AskInput, { reach, signal }) {
+    const answer = await askInThread(await ownPaneOrFail(reach), { question, options, seconds }, reach.home, signal);
+    return { answer: answer ?? null };
+  },
+};
+
+interface StartInput {
+  readonly name: string;
+  readonly host?: string;
+  readonly directory?: string;
+  readonly agent?: string;
+  readonly prompt?: string;
+  readonly worktree?: boolean;
+}
+
+interface WaitInput {
+  readonly session: string;
+  readonly timeout_seconds?: number;
+}
+
+interface AskInput {
+  readonly question: string;
+  readonly options?: readonly string[];
+  readonly timeout_seconds?: number;
+}
+
+function serverOf(thread: string, { records }: SessionFinder): string | undefined {
+  return records.find((one) => one.thread === thread)?.server;
+}
+
+/** Opened again for each call: the configuration and the registry may have changed. */
+export async function callTool(name: string, input: ToolInput, signal: AbortSignal): Promise<ToolInput> {
+  const act = ACTS[name];
+  if (act === undefined) throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`);
+  const reach = openInnerFinder();
+  return act(input as never, { reach, caller: await findCaller(reach), signal });
+}

@@ -1,0 +1,70 @@
+// What is sent to the addresses in "notify", and when. Pure.
+
+export const WEBHOOK_EVENTS = ['needs you', 'done', 'failed'] as const;
+export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+
+export interface Webhook {
+  readonly url: string;
+  readonly on: readonly WebhookEvent[];
+  readonly format: 'json' | 'ntfy';
+}
+
+export interface WebhookNews {
+  readonly event: WebhookEvent;
+  readonly session: string;
+  readonly host: string;
+  /** For "needs you": what for. */
+  readonly for: string | null;
+  readonly thread: string;
+  readonly at: number;
+}
+
+/** Undefined if the change is not worth a notification. */
+export function webhookEvent(before: string | undefined, now: string, hasFailed: boolean): WebhookEvent | undefined {
+  if (now === before) return undefined;
+  if (now === 'needs_person') return 'needs you';
+  if (now !== 'idle' || before !== 'working') return undefined;
+  return hasFailed ? 'failed' : 'done';
+}
+
+export interface WebhookRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const WORDS: Readonly<Record<WebhookEvent, string>> = {
+  'needs you': 'needs you',
+  done: 'is done',
+  failed: 'has failed',
+};
+const PRIORITY: Readonly<Record<WebhookEvent, string>> = { 'needs you': 'high', done: 'default', failed: 'high' };
+const TAG: Readonly<Record<WebhookEvent, string>> = {
+  'needs you': 'bell',
+  done: 'white_check_mark',
+  failed: 'warning',
+};
+
+export function webhookRequest({ format }: Pick<Webhook, 'format'>, news: WebhookNews): WebhookRequest {
+  const { event, session, host, for: what } = news;
+  const text = `${session} on ${host} ${WORDS[event]}${what === null ? '' : ` (${what})`}`;
+  if (format === 'json')
+    return {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...news, at: new Date(news.at).toISOString(), text }),
+    };
+  // Headers are ASCII; the body is not limited.
+  return {
+    headers: {
+      'content-type': 'text/plain; charset=utf-8',
+      title: 'threadmux',
+      priority: PRIORITY[event],
+      tags: TAG[event],
+    },
+    body: text,
+  };
+}
+
+/** The path and the query of an address may be a secret. */
+export function shownAddress(url: string): string {
+  return URL.canParse(url) ? `${new URL(url).origin}/…` : '…';
+}

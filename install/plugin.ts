@@ -1,0 +1,112 @@
+// Installs and removes our plugin with Claude Code's own commands, instead of hooks in settings.json. Afterwards Claude Code's files are as
+// they were before.
+
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { ThreadmuxError } from '../core/errors.ts';
+import { readJson, readText, writeJson, writeWhole } from '../home/atomic-write.ts';
+import type { Home } from '../home/home.ts';
+import { readUserFile, removeIfEmpty, writeUserFile } from '../home/user-owned-file.ts';
+import { type Environment, runProcess } from '../hosts/process.ts';
+
+const NAME = 'threadmux@threadmux';
+const MARKETPLACE = 'threadmux';
+/** The folder of this package, which has the marketplace file. */
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const TIMEOUT_MS = 120_000;
+
+/** What we have to restore. */
+const recordSchema = z.object({
+  settings: z.string(),
+  /** Null if it did not exist. */
+  before: z.string().nullable(),
+  /** The hash of the file with the plugin. */
+  sha256: z.string(),
+  madePlugins: z.boolean(),
+});
+
+export interface PluginParts {
+  readonly home: Home;
+  /** Claude Code's settings.json. */
+  readonly settings: string;
+  /** The command that starts Claude Code. */
+  readonly claude: string;
+  readonly env: Environment;
+}
+
+export async function installPlugin(parts: PluginParts): Promise<readonly string[]> {
+  const { home, settings } = parts;
+  const before = readText(settings);
+  const folder = join(dirname(settings), 'plugins');
+  const known = readJson(recordPath(home), recordSchema);
+  const madePlugins = known?.madePlugins ?? !existsSync(folder);
+  await claude(parts, ['plugin', 'marketplace', 'add', PACKAGE]);
+  await claude(parts, ['plugin', 'install', NAME]);
+  const sha256 = hashOf(readText(settings) ?? '');
+  writeJson(recordPath(home), {
+    settings,
+    before: known === undefined ? (before ?? null) : known.before,
+    sha256,
+    madePlugins,
+  });
+  return [`Claude Code: installed the plugin ${NAME}. Sessions that run already get it after a restart.`];
+}
+
+/** Nothing to do if it is not installed. */
+export async function uninstallPlugin(parts: PluginParts): Promise<readonly string[]> {
+  const { home } = parts;
+  const record = readJson(recordPath(home), recordSchema);
+  if (record === undefined) return [];
+  const isUnchanged = hashOf(readText(record.settings) ?? '') === record.sha256;
+  await claude(parts, ['plugin', 'uninstall', NAME]);
+  await claude(parts, ['plugin', 'marketplace', 'remove', MARKETPLACE]);
+  if (isUnchanged && record.before !== null) writeUserFile(readUserFile(record.settings), record.before);
+  else if (isUnchanged) rmSync(record.settings, { force: true });
+  clearPlugins(join(dirname(record.settings), 'plugins'), record.madePlugins);
+  rmSync(recordPath(home), { force: true });
+  return [`Claude Code: removed the plugin ${NAME}.`];
+}
+
+/** Whether `install --plugin` was used with this home. */
+export function hasPlugin(home: Home): boolean {
+  return existsSync(recordPath(home));
+}
+
+const recordPath = (home: Home) => home.path('state', 'plugin.json');
+
+/** Claude Code keeps a copy for some days, and empty lists. */
+function clearPlugins(folder: string, isOurs: boolean): void {
+  rmSync(join(folder, 'cache', MARKETPLACE), { recursive: true, force: true });
+  for (const name of ['cache', 'marketplaces', 'data']) removeIfEmpty(join(folder, name));
+  if (!isOurs || !existsSync(folder)) return;
+  const left = readdirSync(folder);
+  const empty = ['installed_plugins.json', 'known_marketplaces.json'].filter((name) =>
+    /^\s*(?:\{\s*\}|\{\s*"version": \d+,\s*"plugins": \{\s*\}\s*\})\s*$/.test(readText(join(folder, name)) ?? ''),
+  );
+  if (left.every((name) => empty.includes(name))) rmSync(folder, { recursive: true, force: true });
+}
+
+/** Remembered for the plugin's hooks, which Claude Code copies to another place. */
+export function rememberProgram(home: Home, { node, dist }: { readonly node: string; readonly dist: string }): void {
+  writeWhole(join(home.folder('state'), 'node'), `${node}\n`);
+  writeWhole(join(home.folder('state'), 'program'), `${dist}\n`);
+}
+
+async function claude({ claude: program, env }: PluginParts, args: readonly string[]): Promise<void> {
+  const { status, stdout, stderr } = await runProcess(program, args, { env, timeoutMs: TIMEOUT_MS });
+  if (status === 0) return;
+  throw new ThreadmuxError(
+    'not_found',
+    `\`${program} ${args.join(' ')}\` failed: ${(stderr || stdout).trim().slice(0, 500)}`,
+    {
+      hint: 'Check that Claude Code is installed and new enough for plugins, or run `threadmux install` without --plugin.',
+    },
+  );
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

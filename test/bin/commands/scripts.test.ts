@@ -1,0 +1,193 @@
+// The command line for scripts, with the whole program running beside it: start and wait, ask a person, send files.
+
+import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startRunningUp } from '../../support/running-up.ts';
+import { WAIT } from '../cli.ts';
+
+const startShop = async (up: Awaited<ReturnType<typeof startRunningUp>>, name = 'shop') => {
+  expect((await up.run(['start', name])).status).toBe(0);
+  const claude = await up.claude(name);
+  await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
+  return claude;
+};
+
+describe('start --prompt, wait and reply', () => {
+  it('starts an agent, gives it a prompt, and prints the reply', async () => {
+    const up = await startRunningUp();
+    const started = await up.run(['start', 'one', '--prompt', 'tell me', '--wait', '--timeout', '60']);
+    expect(started).toMatchObject({ status: 0, stdout: 'Echo: tell me\n' });
+    const json = await up.run(['start', 'one', '--prompt', 'again', '--wait', '--json']);
+    expect(json.data()).toEqual({
+      ...{ host: 'here', name: 'one', created: false, state: 'idle', about: null, reply: 'Echo: again' },
+    });
+    expect((await up.claude('one')).prompts()).toEqual(['tell me', 'again']);
+    expect(await up.run(['reply', 'one'])).toMatchObject({ status: 0, stdout: 'Echo: again\n' });
+    expect((await up.run(['reply', 'one', '--json'])).data()).toMatchObject({ reply: 'Echo: again', finished: true });
+    expect((await up.run(['start', 'two', '--wait'])).status).toBe(2);
+    expect((await up.run(['start', 'two', '--prompt', 'x', '--', 'cat'])).status).toBe(2);
+  });
+
+  it('sends a text and waits for its reply, or says after the timeout that the session still works', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    const reply = await up.run(['send', 'shop', 'and now', '--wait-reply']);
+    expect(reply).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
+    await claude.tell('busy');
+    const late = await up.run(['wait', 'shop', '--timeout', '3', '--json']);
+    expect([late.status, late.data()]).toEqual([
+      5,
+      { host: 'here', name: 'shop', state: 'timeout', about: 'working', reply: null },
+    ]);
+    const waiting = up.run(['wait', 'shop', '--timeout', '60']);
+    await claude.tell('idle');
+    expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
+  });
+
+  it('has its own exit codes for a dialog, an ended session and one that does not exist', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('dialog', 'rm -rf /');
+    const dialog = await up.run(['wait', 'shop', '--timeout', '30', '--json']);
+    expect([dialog.status, dialog.data().state]).toEqual([4, 'needs_person']);
+    const refused = await up.run(['send', 'shop', 'hello', '--wait', '0', '--wait-reply', '--json']);
+    expect([refused.status, refused.error().code]).toEqual([4, 'needs_person']);
+    expect(claude.prompts()).toEqual([]);
+    await claude.tell('close');
+    const waiting = up.run(['wait', 'shop', '--timeout', '30', '--json']);
+    expect((await waiting).data().state).toBe('idle');
+    await claude.tell('busy');
+    const ends = up.run(['wait', 'shop', '--timeout', '60', '--json']);
+    up.cli.tmux.call('kill-session', '-t', '=shop');
+    const ended = await ends;
+    if (ended.status !== 3) expect([ended.status, ended.data().state]).toEqual([1, 'ended']);
+    expect((await up.run(['wait', 'nobody'])).status).toBe(3);
+  });
+
+  it('does not lose anything if threadmux is killed while a script waits', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('busy');
+    const waiting = up.run(['wait', 'shop', '--timeout', '60']);
+    await vi.waitFor(() => expect(up.record('shop')).toBeDefined(), WAIT);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await up.kill();
+    expect((await up.run(['send', 'shop', 'while it is down', '--json'])).data().outcome).toBe('typed');
+    await up.start();
+    await claude.tell('idle');
+    expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: while it is down\n' });
+  });
+});
+
+describe('file and ask', () => {
+  it('sends a file of the project to the thread, and refuses others', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    const env = up.inside('shop');
+    writeFileSync(join(up.project, 'report.txt'), 'all fine\n');
+    writeFileSync(join(up.cli.dir, 'secret.txt'), 'not yours\n');
+    symlinkSync(join(up.cli.dir, 'secret.txt'), join(up.project, 'link.txt'));
+    const sent = await up.run(['file', 'report.txt', '--text', 'The report', '--json'], { env });
+    expect(sent.data()).toMatchObject({ host: 'here', name: 'shop', file: join(up.project, 'report.txt') });
+    const message = await up.message('shop', /^The report$/);
+    expect(message.attachments.map(({ filename, size }) => [filename, size])).toEqual([['report.txt', 9]]);
+    for (const path of ['../secret.txt', 'link.txt', '.env'])
+      expect([path, (await up.run(['file', path, '--json'], { env })).status]).toEqual([path, path === '.env' ? 3 : 2]);
+    expect((await up.run(['file', 'report.txt', '--json'])).error().code).toBe('bad_usage');
+    expect((await up.messages('shop')).filter(({ attachments }) => attachments.length > 0)).toHaveLength(1);
+  });
+
+  it('asks a person with a button per option, and prints the one that was chosen', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    const env = up.inside('shop');
+    const asking = up.run(['ask', 'Deploy?', '--option', 'yes', '--option', 'no', '--timeout', '60'], { env });
+    const card = await up.message('shop', /Deploy\?/);
+    expect(JSON.stringify(card.components)).not.toContain('Other');
+    await vi.waitFor(async () => {
+      const [shop] = (await up.run(['sessions', '--json'])).data().sessions as { state: string; for: string }[];
+      expect(shop).toMatchObject({ state: 'needs_person', for: 'question' });
+    }, WAIT);
+    await up.tap('shop', card, '2. no');
+    expect(await asking).toMatchObject({ status: 0, stdout: 'no\n' });
+    const over = await up.message('shop', /\*\*no\*\*/);
+    expect([over.id, over.components]).toEqual([card.id, []]);
+    await vi.waitFor(() => expect(readdirSync(join(up.home.root, 'answers'))).toEqual([]), WAIT);
+  });
+
+  it('takes a text of the thread as the answer, but types what names no option', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    const asking = up.run(['ask', 'Which?', '--option', 'red', '--option', 'blue'], { env: up.inside('shop') });
+    await up.message('shop', /Which\?/);
+    await up.person().say(up.record('shop').thread, 'what do you mean?');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['what do you mean?']), WAIT);
+    await up.person().say(up.record('shop').thread, 'Blue');
+    expect((await asking).stdout).toBe('blue\n');
+  });
+
+  it('has exit code 5 if nobody answers, and the question says so', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    const late = await up.run(['ask', 'Anybody?', '--timeout', '2', '--json'], { env: up.inside('shop') });
+    expect([late.status, late.data()]).toEqual([5, { answer: null, by: null }]);
+    await up.message('shop', /Nobody answered in time/);
+    expect((await up.run(['ask', 'Where?', '--json'])).error().code).toBe('bad_usage');
+    expect((await up.run(['ask', 'x', '--option', 'a', '--option', 'A'], { env: up.inside('shop') })).status).toBe(2);
+  });
+
+  it('a question survives that threadmux is killed', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    const asking = up.run(['ask', 'Still there?', '--option', 'yes'], { env: up.inside('shop') });
+    await up.message('shop', /Still there\?/);
+    await up.kill();
+    await up.start();
+    const card = await up.message('shop', /Still there\?/);
+    // A tap is lost if the bridge has not connected yet.
+    const again = setInterval(() => void up.tap('shop', card, '1. yes').catch(() => {}), 2_000);
+    onTestFinished(() => clearInterval(again));
+    expect(await asking).toMatchObject({ status: 0, stdout: 'yes\n' });
+    const asked = (await up.messages('shop')).filter(({ content }) => content.includes('Still there?'));
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describe('what else scripts need', () => {
+  it('lists by prefix, posts a screen, notifies, and follows a thread', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    up.cli.tmux.call('new-session', '-d', '-s', 'other', 'cat');
+    const listed = (await up.run(['sessions', '--prefix', 'sh', '--json'])).data().sessions as { name: string }[];
+    expect(listed.map(({ name }) => name)).toEqual(['shop']);
+    expect((await up.run(['sessions', '--names', '--prefix', 'oth'])).stdout).toBe('other\n');
+    expect((await up.run(['capture', 'shop', '--post', '--json'])).data()).toMatchObject({
+      thread: up.record('shop').thread,
+    });
+    await up.message('shop', /Stand-in for Claude Code/);
+    expect((await up.run(['notify', 'half', 'done'], { env: up.inside('shop') })).status).toBe(0);
+    const line = await up.message('shop', /half done/);
+    expect(line.flags & (1 << 12)).toBe(0);
+    const tail = await up.run(['tail', 'shop', '--no-follow', '-n', '2', '--json']);
+    const lines = tail.stdout.trim().split('\n');
+    expect(lines.map((one) => JSON.parse(one).text)).toEqual([expect.stringContaining('Stand-in'), '🔔 half done']);
+  });
+
+  it('starts terminals and worktrees through threadmux, and says if it is not running', async () => {
+    const up = await startRunningUp();
+    const started = await up.run(['terminal', 'shop', '--json', '--', 'echo', 'streamed']);
+    expect([started.stderr, started.status]).toEqual(['', 0]);
+    const { thread } = started.data() as { thread: string };
+    await vi.waitFor(async () => {
+      const texts = (await up.person().messages(thread)).map(({ content }) => content);
+      expect(texts.join('\n')).toContain('streamed');
+    }, WAIT);
+    expect((await up.run(['terminal', 'nowhere', '--json', '--', 'true'])).error().code).toBe('bad_usage');
+    await up.kill();
+    const down = await up.run(['terminal', 'shop', '--json', '--', 'true']);
+    expect([down.status, down.error().code]).toEqual([69, 'not_running']);
+    expect(readdirSync(join(up.home.root, 'requests'))).toEqual([]);
+    rmSync(join(up.home.root, 'requests'), { recursive: true });
+  });
+});

@@ -1,0 +1,58 @@
+// A real client of `threadmux mcp`: the SDK's own, with the server as its child process.
+
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { expect, onTestFinished } from 'vitest';
+import type { RunningUp } from '../../support/running-up.ts';
+import { PROGRAM } from '../cli.ts';
+
+export interface ToolError {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export interface McpClient {
+  readonly client: Client;
+  /** The structured result, which the client has checked against the tool's schema. */
+  call(name: string, input?: object): Promise<Record<string, unknown>>;
+  /** The structured error of a call that fails. */
+  error(name: string, input?: object): Promise<ToolError>;
+}
+
+/** `session`: the session in whose pane the client runs. */
+export async function connectMcp(up: Pick<RunningUp, 'cli' | 'inside'>, session?: string): Promise<McpClient> {
+  const client = new Client({ name: 'test', version: '1' });
+  const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root, ...(session === undefined ? {} : up.inside(session)) };
+  const transport = new StdioClientTransport({
+    ...{
+      command: process.execPath,
+      args: [PROGRAM, 'mcp'],
+      env,
+      cwd: join(up.cli.dir, session === undefined ? '' : 'shop'),
+      stderr: 'inherit',
+    },
+  });
+  await client.connect(transport);
+  await client.listTools(); // the client checks results only of tools that it knows
+  onTestFinished(() => client.close());
+  const options = { timeout: 90_000, resetTimeoutOnProgress: true };
+  const result = (name: string, input: object) =>
+    client.callTool({ name, arguments: { ...input } }, undefined, options);
+  return {
+    client,
+    async call(name, input = {}) {
+      const { structuredContent, isError, content } = await result(name, input);
+      const text = JSON.stringify(structuredContent);
+      expect([name, isError ?? false, content]).toEqual([name, false, [{ type: 'text', text }]]);
+      return structuredContent as Record<string, unknown>;
+    },
+    async error(name, input = {}) {
+      const { isError, content } = await result(name, input);
+      const [{ text }] = content as [{ text: string }];
+      expect([name, isError, text]).toEqual([name, true, expect.stringMatching(/^\{"error":/)]);
+      return JSON.parse(text).error;
+    },
+  };
+}
