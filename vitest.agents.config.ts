@@ -1,8 +1,10 @@
 // Journeys with the real Codex, Gemini CLI, OpenCode and pi: `npm run test:agents`.
 
 import { defineConfig } from 'vitest/config';
+import { labAgents } from './test/agents/lab/packages.ts';
 
 const LAB = 'test/agents/lab';
+const TESTS = ['cases', ...labAgents()].map((name) => `${LAB}/${name}.test.ts`);
 
 export default defineConfig({
   test: {
@@ -15,6 +17,6 @@ export default defineConfig({
     // Each file has its own lab, and mostly waits for an agent.
     maxWorkers: 2,
     // AGENT_LAB_RECORD=opencode records its screens for test/fixtures/ instead.
-    include: process.env.AGENT_LAB_RECORD === undefined ? [`${LAB}/**/*.test.ts`] : [`${LAB}/record-screens.ts`],
+    include: process.env.AGENT_LAB_RECORD === undefined ? TESTS : [`${LAB}/record-screens.ts`],
   },
 });

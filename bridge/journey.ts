@@ -1,7 +1,7 @@
 // Journey in: a message that was accepted reaches the pane of its session. It is in the inbox until its outcome is
 // known.
 //
-//   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt, everything else waits in the
+//   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt or dialog, everything else waits in the
 //   queue of its session → delivery.ts → delivery-attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
 
 import type { ServerConfig } from '../core/config.ts';
@@ -19,6 +19,7 @@ import type { SessionStates } from '../threads/watch-panes.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver, type Waits } from './delivery.ts';
+import { answerQuestion } from './dialogs/answer-question.ts';
 import type { Dialogs } from './dialogs/dialogs.ts';
 import { type AcceptedMessage, type Inbox, targetOf } from './inbox.ts';
 import { whereIs } from './listen.ts';
@@ -78,6 +79,7 @@ export function createJourney(options: JourneyOptions): Journey {
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message);
     if (message.answers !== undefined && (await answered(message))) return;
+    if (await answerQuestion(message, thread, options)) return;
     await send(message, thread);
   }
 

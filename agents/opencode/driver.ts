@@ -17,8 +17,8 @@ export const opencode: AgentDriver = {
     ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
   },
   files: [
-    ...['reporter.js', 'loose-fields.js', 'opencode/plugin.js', 'opencode/translate.js', 'opencode/words.js'],
-    'opencode/start',
+    ...['reporter.js', 'loose-fields.js', 'opencode/start', 'opencode/plugin.js', 'opencode/translate.js'],
+    ...['opencode/held-texts.js', 'opencode/words.js'],
   ],
   extension: opencodeExtension,
   launch,

@@ -3,7 +3,8 @@
 
 import type { AgentEvent } from '../event.ts';
 import { type Fields, fieldsOf, listField, textField } from '../loose-fields.ts';
-import { failureInOurWords, inOurWords, permissionInOurWords, questionInOurWords } from './words.ts';
+import { hold, LONGEST_TEXT, newPart, newTurn, type OpencodeTurn } from './held-texts.ts';
+import { failureInOurWords, inOurWords, permissionInOurWords, promptInOurWords, questionInOurWords } from './words.ts';
 
 /** The input of events has optional fields that `parseAgentEvent` fills in. */
 type Sent<E extends AgentEvent['event']> = { readonly event: E; readonly session: string } & Readonly<
@@ -32,20 +33,6 @@ export interface OpencodeTranslator {
   ended(): readonly OpencodeStep[];
 }
 
-interface Turn {
-  /** The last complete text, not reported yet. */
-  held: { readonly id: string; readonly text: string } | undefined;
-  /** The text that is being written. */
-  open: { readonly id: string; readonly text: string } | undefined;
-  error: Fields | undefined;
-  /** Messages of the assistant, except summaries. */
-  readonly messages: Set<string>;
-  /** What was reported of each text, by the id of its part. */
-  readonly texts: Map<string, string>;
-  readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
-}
-
-const LONGEST_TEXT = 2 ** 20;
 /** OpenCode has no conversation before the first prompt. */
 export const NO_CONVERSATION = 'new';
 /** A conversation that never ends must not fill the memory of OpenCode. */
@@ -54,7 +41,7 @@ const MOST_SESSIONS = 1_000;
 /** `resumed`: the conversation that OpenCode was started with; empty if it is not known. */
 export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
   const parents = new Map<string, string>();
-  const turns = new Map<string, Turn>();
+  const turns = new Map<string, OpencodeTurn>();
   const commands = new Map<string, string>();
   let last = resumed || NO_CONVERSATION;
 
@@ -103,7 +90,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     return [...flush(session), drop('tool', session, { name, input })];
   }
 
-  function textUpdated(turn: Turn, session: string, part: Fields): readonly OpencodeStep[] {
+  function textUpdated(turn: OpencodeTurn, session: string, part: Fields): readonly OpencodeStep[] {
     if (part.synthetic === true || part.ignored === true) return [];
     const open = { id: textField(part.id), text: textField(part.text) };
     if (fieldsOf(part.time).end === undefined) {
@@ -157,7 +144,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     if (turn === undefined || isSubagent(session)) return [];
     if (turn.held === undefined) hold(turn, turn.open);
     const { held, error } = turn;
-    const isInterrupted = error?.name === 'MessageAbortedError';
+    const isInterrupted = error === undefined ? turn.waits : error.name === 'MessageAbortedError';
     if (error !== undefined && !isInterrupted) {
       const said = held === undefined ? [] : [drop('said', session, { ...held })];
       return [...said, drop('failed', session, failureInOurWords(error))];
@@ -176,12 +163,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     ended: () => [drop('ended', last, { reason: 'exit' })],
     command: (session, name, args) => void commands.set(session, `/${name} ${args}`.trim()),
     prompt(session, parts) {
-      const written = parts
-        .filter((part) => part.type === 'text' && part.synthetic !== true && part.ignored !== true)
-        .map((part) => textField(part.text))
-        .join('\n')
-        .trim();
-      const prompt = commands.get(session) ?? written;
+      const prompt = commands.get(session) ?? promptInOurWords(parts);
       commands.delete(session);
       if (isSubagent(session)) return [];
       last = session;
@@ -213,6 +195,12 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
         case 'question.replied':
         case 'question.rejected':
           return answered(properties);
+        case 'session.status': {
+          const turn = turns.get(textField(properties.sessionID));
+          const { type: now } = fieldsOf(properties.status);
+          if (turn !== undefined && now !== 'idle') turn.waits = now === 'retry';
+          return [];
+        }
         case 'session.error': {
           const turn = turns.get(textField(properties.sessionID));
           if (turn !== undefined) turn.error = fieldsOf(properties.error);
@@ -225,24 +213,4 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
       }
     },
   };
-}
-
-const newTurn = (): Turn => ({
-  ...{ held: undefined, open: undefined, error: undefined },
-  ...{ messages: new Set<string>(), texts: new Map(), calls: new Map() },
-});
-
-type Text = NonNullable<Turn['held']>;
-
-/** What was not reported of this text. */
-function newPart({ texts }: Turn, { id, text }: Text): string {
-  return text.slice(texts.get(id)?.length ?? 0).trim();
-}
-
-function hold(turn: Turn, written: Text | undefined): void {
-  const text = written === undefined ? '' : newPart(turn, written);
-  if (written === undefined || text === '') return;
-  const before = turn.texts.get(written.id);
-  turn.texts.set(written.id, written.text);
-  turn.held = { id: before === undefined ? written.id : `${written.id}.${before.length}`, text };
 }

@@ -10,7 +10,7 @@ const ENDS_IT: ReadonlySet<string> = new Set(['exit', 'quit', ':q']);
 /** The lower edge of the box. The dialogs for permissions and questions replace the box. */
 const BOX = '╹▀▀▀▀▀▀▀▀▀▀';
 /** A list that floats over the page has a title, and on the right the key that closes it. */
-const LIST = '   esc( |/enter|$)';
+const LIST = '   esc(  |/enter| *$)';
 
 export const opencodeTyping: TypingRules = {
   refuse: (text) =>

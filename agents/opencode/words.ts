@@ -60,6 +60,21 @@ export function questionInOurWords({ question, header, multiple, options }: Fiel
   };
 }
 
+/** What was written or pasted. OpenCode puts "[Image 1]" in the place of a pasted path of an image, and the image beside it. */
+export function promptInOurWords(parts: readonly Fields[]): string {
+  const written = parts
+    .filter((part) => part.type === 'text' && part.synthetic !== true && part.ignored !== true)
+    .map((part) => textField(part.text))
+    .join('\n');
+  const files = parts.map((part) => fieldsOf(part.source));
+  return files
+    .reduce((text, { path, text: shown }) => {
+      const mark = textField(fieldsOf(shown).value);
+      return /^\[(?:Image|PDF) \d{1,4}\]$/.test(mark) ? text.replace(mark, () => textField(path)) : text;
+    }, written)
+    .trim();
+}
+
 /** OpenCode's names of errors, as the end of the sentence "OpenCode stopped: …". */
 const FAILURES: Readonly<Record<string, string>> = {
   APIError: 'the model failed',

@@ -13,6 +13,9 @@ const SILENT = '⚠️ Pressed, but the dialog is still open. Look at the card b
 const FULL = '⚠️ Nothing was written: something is in the field already. Clear it in the terminal, then tap again.';
 const WRITTEN = '⚠️ Your text is in the dialog, but Enter was not pressed. `!screen` shows the pane.';
 
+/** Nothing was written or chosen. */
+export const NOTHING_DONE: readonly string[] = [CLOSED, CHANGED, PENDING, OLD, STUCK, FULL];
+
 /** `isSame`: the dialog is still open. `hasCard`: and so is its card. Undefined if there is nothing to say. */
 export function told(kind: Chosen['kind'], isSame: boolean, hasCard: boolean): string | undefined {
   switch (kind) {

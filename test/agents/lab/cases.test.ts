@@ -222,7 +222,12 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     for (const status of [429, 500]) {
       const failing = await thread.say(`fail ${status}`);
       await thread.marked(failing, '✅');
-      // Agents try again for a long time; interrupted, they are ready again.
+      // Agents try again for a long time, unless they are interrupted. An interruption before the first try would do nothing.
+      await vi.waitFor(async () => {
+        const screen = await thread.read();
+        const isOver = (await thread.since(failing)).some(({ content }) => content.includes(' stopped: '));
+        expect(isOver || (screen.kind === 'empty' && screen.busy), thread.screen()).toBe(true);
+      }, LAB_PATIENCE);
       await thread.say('!stop');
       await thread.ready();
     }

@@ -88,7 +88,12 @@ const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>>
           lab: {
             ...{ npm: '@ai-sdk/openai-compatible', name: 'Lab' },
             options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'fake' },
-            models: { scripted: { name: 'Scripted', limit: { context: 200_000, output: 8_000 } } },
+            models: {
+              scripted: {
+                ...{ name: 'Scripted', limit: { context: 200_000, output: 8_000 }, attachment: true },
+                modalities: { input: ['text', 'image'], output: ['text'] },
+              },
+            },
           },
         },
         permission: { bash: 'ask', edit: 'ask', webfetch: 'ask' },

@@ -1,6 +1,6 @@
 // The real OpenCode with our plugin, without the rest of threadmux: what it reports, and what our answers do.
 
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AskedEvent } from '../../../agents/event.ts';
@@ -14,6 +14,9 @@ beforeAll(async () => {
   pane = await openAgentPane('opencode', opencode);
 });
 afterAll(() => pane.stop());
+
+/** A picture of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 const allow = { kind: 'allow', always: false } as const;
 const answer = (letter: Letter & { event: AskedEvent }, decision: PromptDecision) =>
@@ -43,6 +46,16 @@ describe('OpenCode', () => {
     expect((await pane.next('submitted')).event.prompt).toBe(hostile.trim());
     expect((await pane.next('idle')).event.text).toContain('third line; rm -rf /');
     expect(wrote('hacked')).toBe(false);
+  });
+
+  it('attaches an image whose path is pasted, and reports the path', async () => {
+    const picture = join(pane.project, 'picture.png');
+    writeFileSync(picture, Buffer.from(PIXEL, 'base64'));
+    await pane.ready();
+    await pane.paste(opencode.typing.guard?.(picture) ?? '');
+    expect((await pane.next('submitted')).event.prompt).toBe(picture);
+    await pane.next('idle');
+    expect(pane.model.requests.some(({ body }) => body.includes(PIXEL))).toBe(true);
   });
 
   it('reports a prompt that waits at once, and an interruption', async () => {

@@ -122,6 +122,15 @@ describe("OpenCode's events", () => {
     one.replay('session.error', 'session.error');
     one.idle();
     expect(one.taken()).toMatchObject([{ event: 'submitted' }, { event: 'idle', interrupted: true }]);
+    for (const [types, interrupted] of [
+      [['busy', 'retry', 'idle'], true],
+      [['busy', 'retry', 'busy', 'idle'], false],
+    ] as const) {
+      one.prompt('again');
+      for (const type of types) one.event('session.status', { sessionID: SESSION, status: { type } });
+      one.idle();
+      expect(one.taken().at(-1)).toMatchObject({ event: 'idle', interrupted });
+    }
     one.prompt('b');
     one.says('I begin.');
     const error = { name: 'APIError', data: { message: 'Overloaded', statusCode: 529 } };
@@ -203,6 +212,16 @@ describe("OpenCode's events", () => {
     one.prompt('You are a reviewer. Look at the last commit …');
     one.prompt('thanks');
     expect(one.taken()).toMatchObject([{ prompt: '/review the last commit' }, { prompt: 'thanks' }]);
+  });
+
+  it('name the file whose path was pasted', () => {
+    const one = open();
+    const source = { type: 'file', path: '/files/$&.png', text: { start: 0, end: 9, value: '[Image 1]' } };
+    const parts = [
+      { type: 'text', text: '[Image 1] what is this?' },
+      { type: 'file', mime: 'image/png', source },
+    ];
+    expect(one.translator.prompt(SESSION, parts)).toMatchObject([{ event: { prompt: '/files/$&.png what is this?' } }]);
   });
 
   it('ignore texts that nobody wrote, summaries and turns that nobody began', () => {

@@ -113,3 +113,46 @@ describe('a text for a dialog', () => {
     for (const part of ['verysecret', 'dstate']) expect([said, ...files].join('\n')).not.toContain(part);
   });
 });
+
+describe('a message while a question is open', () => {
+  it.each([
+    ['in one’s own words', 'MySQL, please'],
+    ['that names an option', 'postgres'],
+    ['that is the number of an option', '2'],
+  ])('%s is its answer, and the card shows it', async (_, text) => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    const message = await setting.say(claude, text);
+    await setting.untilMarked(message, '✅');
+    const given = text.startsWith('MySQL') ? text : 'Postgres';
+    await untilNoted(claude, `chosen: ${given}`);
+    await become(setting, card, new RegExp(`^✅ \\*\\*Which database\\?\\*\\* ${given} — `));
+  });
+
+  it('that takes no text waits, and the notice says why', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { ...QUESTION, options: ['☐ SQLite', 'Postgres', 'Chat about this'], field: 9 });
+    await setting.answer(claude, /Which database/);
+    const message = await setting.say(claude, 'MySQL, please');
+    await setting.answer(claude, /Your message waits\. Claude is asking a question\. Answer it/);
+    expect(noted(claude)).toEqual([]);
+    await claude.tell('choice');
+    await setting.untilMarked(message, '✅');
+    await untilNoted(claude, 'prompt: MySQL, please');
+  });
+
+  it('that was written before its card is a message for afterwards', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('busy');
+    await claude.tell('choice', QUESTION);
+    const message = await setting.say(claude, 'and the tests');
+    await setting.answer(claude, /Which database/);
+    await aWhile();
+    expect(noted(claude)).toEqual([]);
+    await claude.tell('choice');
+    await claude.tell('idle');
+    await setting.untilMarked(message, '✅');
+    await untilNoted(claude, 'prompt: and the tests');
+  });
+});

@@ -15,7 +15,7 @@ export async function responses(body, res) {
     .map(({ name, type }) => name ?? type);
   const items = input.flatMap((item) => {
     if (item.type === 'message' || (!item.type && item.role))
-      return [{ role: item.role, text: typed([item.content].flat().map((part) => part.text ?? part)) }];
+      return [{ role: item.role, text: typed([item.content].flat().map(textOfPart)) }];
     if (item.type?.endsWith('_call_output')) return [{ role: 'result', text: textOf(item.output) }];
     return item.type?.endsWith('_call') ? [{ role: 'round', text: '' }] : [];
   });
@@ -63,8 +63,7 @@ function responseItem({ tool, input, text }) {
 export async function chat(body, res) {
   const offered = (body.tools ?? []).map((tool) => tool.function?.name);
   const items = (body.messages ?? []).map((message) => {
-    if (message.role === 'user')
-      return { role: 'user', text: typed([message.content].flat().map((part) => part.text ?? part)) };
+    if (message.role === 'user') return { role: 'user', text: typed([message.content].flat().map(textOfPart)) };
     if (message.role === 'tool') return { role: 'result', text: textOf(message.content) };
     return { role: message.tool_calls?.length ? 'round' : 'other', text: '' };
   });
@@ -135,6 +134,9 @@ const GEMINI_CHOICES = {
 
 /** Texts that an agent adds by itself were not typed by a person. */
 const ADDED = /^(?:<|# AGENTS|This is the Gemini CLI|Setting up|\[Request interrupted)/;
+
+/** A text, a part with a text, or a picture. */
+const textOfPart = (part) => (typeof part === 'string' ? part : part.text);
 
 function typed(parts) {
   return parts

@@ -1,0 +1,40 @@
+// A turn of OpenCode, and its last text, which is held back until it is clear whether it is the last one. Runs inside OpenCode.
+
+import type { Fields } from '../loose-fields.ts';
+
+export const LONGEST_TEXT = 2 ** 20;
+
+export interface OpencodeTurn {
+  /** The last complete text, not reported yet. */
+  held: { readonly id: string; readonly text: string } | undefined;
+  /** The text that is being written. */
+  open: { readonly id: string; readonly text: string } | undefined;
+  error: Fields | undefined;
+  /** The model failed, and OpenCode waits before it tries again. An interruption then is not reported as an error. */
+  waits: boolean;
+  /** Messages of the assistant, except summaries. */
+  readonly messages: Set<string>;
+  /** What was reported of each text, by the id of its part. */
+  readonly texts: Map<string, string>;
+  readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
+}
+
+export const newTurn = (): OpencodeTurn => ({
+  ...{ held: undefined, open: undefined, error: undefined, waits: false },
+  ...{ messages: new Set<string>(), texts: new Map(), calls: new Map() },
+});
+
+type HeldText = NonNullable<OpencodeTurn['held']>;
+
+/** What was not reported of this text. */
+export function newPart({ texts }: OpencodeTurn, { id, text }: HeldText): string {
+  return text.slice(texts.get(id)?.length ?? 0).trim();
+}
+
+export function hold(turn: OpencodeTurn, written: HeldText | undefined): void {
+  const text = written === undefined ? '' : newPart(turn, written);
+  if (written === undefined || text === '') return;
+  const before = turn.texts.get(written.id);
+  turn.texts.set(written.id, written.text);
+  turn.held = { id: before === undefined ? written.id : `${written.id}.${before.length}`, text };
+}

@@ -1,0 +1,63 @@
+// A text that is written while a question is open on the screen is its answer: an option that it names, or one's own words if the
+// question has a field for them. Questions of hooks have prompts, which take texts themselves.
+
+import type { AgentDialogOption } from '../../agents/screen.ts';
+import { isNewer } from '../../core/snowflake.ts';
+import type { ThreadRef } from '../../discord/threads.ts';
+import type { Shared } from '../../threads/shared-services.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
+import { type AcceptedMessage, type Inbox, isFresh } from '../inbox.ts';
+import type { Outcomes } from '../outcomes.ts';
+import { NOTHING_DONE } from './card-ends.ts';
+import type { CardAction } from './card-text.ts';
+import { seeDialog } from './choose-option.ts';
+import type { Dialogs } from './dialogs.ts';
+
+interface QuestionParts extends Pick<Shared, 'threads' | 'hosts' | 'prompts'> {
+  readonly dialogs: Dialogs;
+  readonly inbox: Inbox;
+  readonly outcomes: Outcomes;
+}
+
+/** True if the message is finished. Otherwise nothing was written, and it waits until the dialog is answered. */
+export async function answerQuestion(
+  message: AcceptedMessage,
+  { id: thread }: ThreadRef,
+  { threads, hosts, prompts, dialogs, inbox, outcomes }: QuestionParts,
+): Promise<boolean> {
+  const record = threads.registry.get(thread);
+  const card = record?.dialog;
+  const { text, attachments, liveAt } = message;
+  if (card?.which !== 'question' || record === undefined || card.answer !== undefined) return false;
+  if (text.trim() === '' || attachments.length > 0 || prompts.inThread(thread).length > 0) return false;
+  // Only what was on the screen when it was written.
+  const isSeen = /^\d+$/.test(card.message) && isNewer(message.id, card.message);
+  if (!isSeen || !isFresh(liveAt, performance.now())) return false;
+  const seen = await seeDialog({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
+  const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
+  if (action === undefined) return false;
+  // After a crash it is not typed as a message: it may be in the dialog.
+  inbox.put({ ...message, answers: 'unclear' });
+  const said = await dialogs.tapped({
+    ...{ thread, message: card.message, print: card.print, action },
+    ...{ words: text, by: message.author, liveAt },
+  });
+  if (said !== undefined && NOTHING_DONE.includes(said)) {
+    inbox.put(message);
+    return false;
+  }
+  if (said === undefined) await outcomes.submitted(message);
+  else await outcomes.ended(message, { kind: 'unconfirmed', because: said.replace(/^⚠️ /u, ''), screen: undefined });
+  inbox.done(message);
+  return true;
+}
+
+/** Undefined if the question takes no text. */
+export function actionFor(text: string, options: readonly AgentDialogOption[]): CardAction | undefined {
+  const isNamed = ({ label, number, field }: AgentDialogOption) =>
+    field === undefined && (label.toLowerCase() === text.toLowerCase() || String(number) === text);
+  const option = options.findIndex(isNamed);
+  if (option >= 0) return { do: 'choose', option };
+  const into = options.findIndex(({ field }) => field === 'closed' || field === 'empty');
+  return into < 0 ? undefined : { do: 'write', into };
+}
