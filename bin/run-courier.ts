@@ -8,7 +8,7 @@ import { agentContext } from '../agents/claude/hook-commands.ts';
 import type { ServerConfig } from '../core/config.ts';
 import { keepTrying } from '../core/keep-trying.ts';
 import { tryBestEffort, writeWhole } from '../home/atomic-write.ts';
-import { loadLocalServer } from '../home/config-file.ts';
+import { createLocalServerReader } from '../home/config-file.ts';
 import { type LiveConfig, openLiveConfig } from '../home/live-config.ts';
 import { holderOf } from '../home/lock.ts';
 import { type CourierContexts, openCourierContexts } from '../hooks/courier-context.ts';
@@ -139,16 +139,21 @@ export function openSharedParts(context: CliContext): Shared {
     if ('problem' in about) log.warn('cannot read the configuration again', { because: about.problem });
     else log.info('configuration', { applied: about.applied.join(' '), needRestart: about.needRestart.join(' ') });
   });
+  const local = createLocalServerReader(home);
   return openShared({
-    ...{ home, config, log, env, live, servers: () => serversInForce(context, live) },
+    ...{ home, config, log, env, live, servers: () => serversInForce(context, live, local) },
     hostFiles: (name) => filesForHosts(name, config.tellAgent),
   });
 }
 
 /** A new token or workspace takes effect without a restart. */
-function serversInForce({ home, config }: CliContext, live: LiveConfig): readonly ServerConfig[] {
+function serversInForce(
+  { config }: CliContext,
+  live: LiveConfig,
+  readLocal: ReturnType<typeof createLocalServerReader>,
+): readonly ServerConfig[] {
   live.check();
-  const local = config.servers.length === 0 ? loadLocalServer(home, config) : undefined;
+  const local = config.servers.length === 0 ? readLocal(config) : undefined;
   return local === undefined ? config.servers : [local];
 }
 

@@ -109,6 +109,21 @@ export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): rea
   return [...named, { ...common(top, top), ...none }];
 }
 
+/** The same, but the same list as long as the configuration is the same: it is asked for very often. */
+export function createProjectList(top: TopLevel, servers: () => readonly ServerConfig[]): () => readonly Project[] {
+  let last: { readonly from: readonly unknown[]; readonly list: readonly Project[] } | undefined;
+  return () => {
+    const all = servers();
+    const from = [
+      ...[...Object.keys(projectShape), 'progress'].map((key) => top[key as keyof TopLevel]),
+      ...all.flatMap(({ name, channel, projects, onlyProjects }) => [name, channel, projects, onlyProjects]),
+    ];
+    const isSame = last?.from.length === from.length && from.every((value, at) => value === last?.from[at]);
+    if (last === undefined || !isSame) last = { from, list: projectsOf(top, all) };
+    return last.list;
+  };
+}
+
 function common(top: TopLevel, own: Partial<Pick<ProjectEntry, keyof typeof projectShape>>) {
   // An agent of its own counts more than that of the top level's defaults, whose model is for another one then.
   const agent = own === top || own.agent === undefined ? {} : { agent: own.agent };

@@ -121,6 +121,20 @@ export function loadLocalServer(
   return local === undefined ? undefined : localServer(local, projects);
 }
 
+/** Reads the file again only if it has changed: it is asked for very often. */
+export function createLocalServerReader(home: Home): (config: Pick<Config, 'projects'>) => ServerConfig | undefined {
+  let last:
+    | { readonly version: string; readonly projects: unknown; readonly server: ServerConfig | undefined }
+    | undefined;
+  return (config) => {
+    const stat = statSync(home.path('state', 'workspace.json'), { bigint: true, throwIfNoEntry: false });
+    const version = stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+    if (last?.version !== version || last.projects !== config.projects)
+      last = { version, projects: config.projects, server: loadLocalServer(home, config) };
+    return last.server;
+  };
+}
+
 /** The workspace has one channel, also for the sessions of projects. */
 export function localServer(
   { api, token, channel, user }: LocalServer,

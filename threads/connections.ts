@@ -51,10 +51,14 @@ export function openConnections(
   }
 
   const all = () => servers().map(of);
+  const named = (name: string) => {
+    const server = servers().find((one) => one.name === name);
+    return server && of(server);
+  };
   return {
     of,
     all,
-    named: (name) => all().find(({ server }) => server.name === name),
+    named,
     close: async () => {
       await Promise.all([...open.values()].map(({ rest }) => rest.close()));
     },

@@ -4,7 +4,7 @@
 import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import { type Project, projectsOf } from '../core/project.ts';
+import { createProjectList, type Project } from '../core/project.ts';
 import { archiveThread, renameThread, unarchiveThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { Repository } from '../hosts/repository.ts';
@@ -79,15 +79,15 @@ export function openThreads(options: ThreadsOptions): Threads {
   const renames = new Map<string, { readonly title: string; readonly at: number }>();
 
   const allServers = () => connections.all().map(({ server }) => server);
+  const projects = createProjectList(config, allServers);
 
   function toDestination(session: SessionPlace): Destination | undefined {
     const place = options.originOf(session);
-    const servers = allServers();
     const absolute = (path: string, host: string) =>
       path.replace(/^~(?=\/|$)/, (tilde) => options.userHome(host) ?? tilde);
     const at = { host: place.host, directory: absolute(place.directory, place.host) };
-    const project = projectOfPlace(at, projectsOf(config, servers), absolute);
-    const server = servers.find(({ name }) => name === project?.server);
+    const project = projectOfPlace(at, projects(), absolute);
+    const server = project && connections.named(project.server)?.server;
     return project && server && { server, channel: project.channel, project };
   }
 
@@ -166,8 +166,8 @@ export function openThreads(options: ThreadsOptions): Threads {
     registry,
     connections,
     destinationOf: toDestination,
-    projects: () => projectsOf(config, allServers()),
-    talkIn: (channel) => talkOf(channel, projectsOf(config, allServers()), config),
+    projects,
+    talkIn: (channel) => talkOf(channel, projects(), config),
     ensure,
     rename,
     moveAway,

@@ -16,6 +16,8 @@ export interface Session {
   /** Such as "$3"; unique until the server restarts. */
   readonly id: string;
   readonly serverPid: number;
+  /** The socket of its server. */
+  readonly socket: string;
   /** As tmux reports it: any characters except ":", "." and control characters. */
   readonly name: string;
   readonly group: string | undefined;
@@ -40,6 +42,7 @@ const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
   ...(['session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
   ...(['pane_current_command', 'pane_current_path', 'session_path', 'pane_title', START_OPTION] as const),
+  'socket_path' as const,
 ];
 
 /** Without a running server the list is empty; rejects if the host cannot be reached. */
@@ -97,19 +100,20 @@ export async function newSession(
     NEW_SESSION,
     [
       ...[name, directory, String(width), String(height), wanted.remainOnExit ? 'on' : ''],
-      ...[wanted.remainOnExit === 'at start' ? 'on' : '', started, variables === '' ? '' : file],
+      ...[wanted.remainOnExit === 'at start' ? 'on' : '', started, variables === '' ? '' : file, rowFormat(VARIABLES)],
       ...(command.length === 0
         ? []
         : [`exec ${quoteShellWords(wrapped(command, variables !== '', wanted.startsAfter))}`]),
     ],
     { doing: `start session ${name}`, input: variables },
   );
-  const session = (await listSessions(tmux)).find((one) => one.name === name);
+  const [said, row = ''] = printed.split('\n');
+  const session = toSession(row);
   if (session === undefined)
     throw new ThreadmuxError('tmux_failed', `session ${name} ended right after its start on ${tmux.host.name}`, {
       hint: 'Its command may not exist there; try the same command in a shell on that host.',
     });
-  return { session, created: printed.includes('created') };
+  return { session, created: said === 'created' };
 }
 
 export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
@@ -169,8 +173,9 @@ function wrapped(command: readonly string[], hasVariables: boolean, file: string
  * enter, until the pane has read it. In a shared folder, another user could take the name of the removed file, and a slow or restarted
  * shell would run what they wrote.
  */
-const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; starts=$6; started=$7; file=$8; shift 8
-t has-session -t "=$name" 2>/dev/null && { echo existed; exit 0; }
+const NEW_SESSION = `name=$1; dir=$2; width=$3; height=$4; remain=$5; starts=$6; started=$7; file=$8; format=$9; shift 9
+tell() { echo "$1"; t display-message -p -t "=$name:" "$format" 2>/dev/null; exit 0; }
+t has-session -t "=$name" 2>/dev/null && tell existed
 case $dir in '~') dir=$HOME;; '~/'*) dir=$HOME/\${dir#'~/'};; esac
 unset CDPATH; cd "$dir" || exit 1
 if [ -n "$file" ]; then
@@ -183,10 +188,10 @@ set -- "$@" \\; set-option -t "=$name:" ${START_OPTION} "$started"
 [ -z "$starts" ] || set -- "$@" \\; set-option -p -t "=$name:" ${STARTS_OPTION} on
 said=$(new "$@") || {
   [ -z "$file" ] || rm -f "$file"
-  case $said in *'duplicate session'*) echo existed; exit 0;; esac; echo "$said" >&2; exit 1; }
+  case $said in *'duplicate session'*) tell existed;; esac; echo "$said" >&2; exit 1; }
 n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 100 ]; do sleep 0.1 2>/dev/null || sleep 1; n=$((n + 1)); done
 [ -z "$file" ] || rm -f "$file"
-echo created`;
+tell created`;
 
 /** Checks and acts inside the server in one command: after a restart, the same id is another session. */
 async function onSession(tmux: Tmux, session: SessionKey, verb: string, command: string): Promise<void> {
@@ -215,6 +220,7 @@ function toSession(line: string): Session | undefined {
   return {
     id: row.session_id,
     serverPid: Number(row.pid),
+    socket: row.socket_path,
     name: row.session_name,
     group: row.session_group || undefined,
     createdAt: Number(row.session_created) * 1000,

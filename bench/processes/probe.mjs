@@ -1,8 +1,9 @@
-// Loaded before the measured program: reports on request its resident memory, and what it holds after a collection.
+// Loaded before the measured program: reports on request its resident memory as it is, or after a collection with what it holds.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 process.on('message', async (question) => {
+  if (question === 'resident') return void process.send({ residentBytes: process.memoryUsage.rss() });
   if (question !== 'memory') return;
   globalThis.gc();
   await sleep(200);

@@ -6,7 +6,7 @@ import { type Project, settingsOf } from '../../core/project.ts';
 import type { SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
-import { socketOf, toSessionPane } from '../../threads/panes.ts';
+import { toSessionPane } from '../../threads/panes.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { conversationOf, settingsToStart, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
@@ -211,8 +211,7 @@ async function bind(
   tools: CommandContext,
   shell: 'no' | 'ours',
 ): Promise<ThreadRecord> {
-  const socket = (await socketOf(tools.hosts, host)) ?? '';
-  const found = toSessionPane(host, socket, session);
+  const found = toSessionPane(host, session.socket, session);
   const pane = { ...found, path: found.path || directory }; // tmux knows no directory of a program that has quit
   const isOurs = tools.threads.destinationOf({ host, directory: pane.path })?.server.name === tools.server.name;
   const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));

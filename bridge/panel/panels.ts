@@ -3,7 +3,6 @@
 
 import * as z from 'zod';
 import type { ServerConfig } from '../../core/config.ts';
-import { projectsOf } from '../../core/project.ts';
 import { isNewer, snowflakeTime, stableNonce } from '../../core/snowflake.ts';
 import { TOO_MANY_EDITS_OF_OLD_MESSAGE, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
@@ -95,8 +94,7 @@ export function createPanels(options: PanelsOptions): Panels {
   };
 
   function onConfig(): void {
-    const servers = threads.connections.all().map((one) => one.server);
-    const wanted = projectsOf(config, servers).filter((one) => one.server === server.name && one.panel);
+    const wanted = threads.projects().filter((one) => one.server === server.name && one.panel);
     channels = isLocal ? [server.channel] : [...new Set(wanted.map(({ channel }) => channel))];
     for (const channel of new Set([...channels, ...panels.keys()])) wake(channel);
   }

@@ -4,6 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { configuredNames, newName, projectFor } from '../../bridge/adopted-name.ts';
 import { type Project, projectsOf } from '../../core/project.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import { standInAt } from '../support/fake-claude.ts';
 import { threadNames } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -70,6 +71,29 @@ describe('a thread that a user creates by hand', () => {
     await aWhile();
     expect(sessions(setting)).toEqual([]);
     await setting.untilMarked(await setting.say(id, 'hello'), '✅');
+    expect(claude.prompts()).toEqual(['hello']);
+  });
+
+  it('that the bot may no longer read does not stop the next start of the bridge', async () => {
+    let isRefused = false;
+    let refusals = 0;
+    const faults: Faults = {
+      onRequest({ method, path }) {
+        if (!isRefused || method !== 'GET' || !/\/channels\/\d+\/messages/.test(path)) return undefined;
+        if (refusals++ > 2) isRefused = false; // only the first reads: those of the start
+        return { kind: 'answer', status: 403, body: { code: 50001, message: 'Missing Access' } };
+      },
+    };
+    const { setting, claude } = await startProject({ threadsStart: true }, { faults });
+    const thread = await createThread(setting, 'login');
+    await vi.waitFor(() => expect(setting.shared.threads.registry.get(thread)).toBeDefined(), WAIT);
+    await setting.stop();
+    setting.shared.threads.registry.change(thread, { adopted: 'new' });
+    isRefused = true;
+    await setting.restart();
+    expect(refusals).toBeGreaterThan(0);
+    isRefused = false;
+    await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
     expect(claude.prompts()).toEqual(['hello']);
   });
 

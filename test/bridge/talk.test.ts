@@ -55,6 +55,18 @@ describe('a channel that talks to a session', () => {
     expect(claude.prompts()).toEqual(['read TODO.md', 'hello']);
   });
 
+  it('starts the session for a scheduled message, too', async () => {
+    const { setting, claude, channelId, starts } = await startProject({ talk: 'main' });
+    await setting.untilMarked(await setting.say(channelId, 'hello'), '✅');
+    await setting.say(channelId, '!at +2s look at the log');
+    await setting.answer(channelId, /^⏰ Scheduled/);
+    await setting.say(channelId, '!kill main');
+    await vi.waitFor(() => expect(record(setting, channelId)?.closed).toBe(true), WAIT);
+    const message = await setting.answer(channelId, /^look at the log\n-# ⏰/);
+    await setting.untilMarked(message, '✅');
+    expect([starts(), claude.prompts().at(-1)]).toEqual([2, 'look at the log']);
+  });
+
   it('says why the session could not be started, and Retry tries it again', async () => {
     const { setting, claude, channelId, folder } = await startProject({ talk: 'main' });
     const program = join(folder, 'claude');

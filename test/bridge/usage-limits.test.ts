@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Project } from '../../core/project.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonsOf } from '../support/prompt-pane.ts';
-import { aWhile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
+import { aWhile, reconcile, type Setting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import { tap } from './tap-message.ts';
 
 async function begin(onLimit: Project['onLimit']) {
@@ -90,6 +90,18 @@ describe('a usage limit', () => {
     for (const message of messages) await setting.untilMarked(message, '✅');
     expect((await setting.answers(claude)).filter(({ content }) => /^📨/.test(content))).toEqual([]);
     expect(await continues(setting, claude)).toEqual([]);
+  });
+
+  it('holds nothing back once the session has ended', async () => {
+    const { setting, claude } = await begin('hold');
+    reach(setting, claude);
+    await setting.answer(claude, /Messages in this thread wait until then\.$/);
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    await reconcile(setting);
+    await vi.waitFor(() => expect(setting.shared.threads.registry.get(claude.thread)?.closed).toBe(true), WAIT);
+    const message = await setting.say(claude, 'hello?');
+    await setting.untilMarked(message, '⚠️');
+    await setting.answer(claude, /Not delivered\. The session is not running/);
   });
 
   it('does not make messages wait after Cancel', async () => {

@@ -133,6 +133,26 @@ describe('a session with a worktree', () => {
     expect([existsSync(at), repo.branches()]).toEqual([false, ['main']]);
   });
 
+  it('is not removed by a tap on a copy of its button in another thread', async () => {
+    const repo = makeRepo();
+    const agent = await withAgent({ file: { defaults: { worktree: true } } });
+    const { setting, channelId } = agent;
+    await setting.say(channelId, `!new web ${repo.path}`);
+    const at = await agent.pwd();
+    const thread = await agent.up(1);
+    writeFileSync(join(at, 'new.txt'), 'work\n');
+    await setting.say(channelId, '!kill web');
+    const kept = await setting.answer(thread, /The worktree is kept/);
+    await tap(setting, kept, 'Remove anyway');
+    const really = await setting.answer(thread, /This cannot be undone/);
+    const { content, components } = really;
+    const other = await setting.claude('other');
+    const { body } = await setting.workspace.bot('POST', `/channels/${other.thread}/messages`, { content, components });
+    await tap(setting, body as WireMessage, 'Remove it for good');
+    await setting.answer(other.thread, /This worktree no longer exists/);
+    expect(existsSync(join(at, 'new.txt'))).toBe(true);
+  });
+
   it('gets the same folder when its conversation is continued after the removal', async () => {
     const repo = makeRepo();
     const agent = await withAgent({ file: { defaults: { worktree: true } } });

@@ -126,6 +126,21 @@ describe('!set', () => {
   });
 });
 
+it('!set mode presses no key for a command that was written while the bridge was down', async () => {
+  const { setting, start, claude } = await inProject({});
+  const thread = await start('!new cart');
+  const before = claude.noted();
+  await setting.stop();
+  await setting.say(thread, '!set mode plan');
+  await setting.restart();
+  await setting.answer(
+    thread,
+    /\*\*mode\*\*: `plan`.*Claude gets it at its next start\. To change it now, send this again/,
+  );
+  expect(claude.noted()).toEqual(before);
+  expect(setting.shared.threads.registry.get(thread)?.settings).toEqual({ permissionMode: 'plan' });
+});
+
 describe('in the thread of a session', () => {
   it('the welcome and !status show the repository, the branch, the model and the mode', async () => {
     const { setting, start, path, channel } = await inProject({ model: 'opus', permissionMode: 'plan' });

@@ -1,9 +1,14 @@
 // Declared sessions of this machine, with a real tmux and a real bridge.
 
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseSessionName } from '../../../core/session-name.ts';
 import { buttonOf } from '../../support/prompt-pane.ts';
+import { tempFolder } from '../../support/temp-home.ts';
+import { makeRepo } from '../../support/worktree-repo.ts';
 import { aWhile, type Setting, WAIT } from '../bridge-setup.ts';
+import { projectEntry } from '../project-setup.ts';
 import { sessionsOf, startDeclared } from './declared-setup.ts';
 
 const threadOf = ({ shared }: Setting, session: string) =>
@@ -148,6 +153,51 @@ describe('a declared session', () => {
     await setting.answer(thread, /^⏰ Scheduled/);
     kill(setting, 'shop');
     await setting.answer(thread, /^⏰ Not sent, because the session has ended: “look at the log”/);
+  });
+
+  it('that is stopped while its worktree is set up stays ended', async () => {
+    const repo = makeRepo();
+    const go = join(tempFolder(), 'go');
+    const worktreeSetup = `echo waiting; until [ -e ${go} ]; do sleep 0.1; done`;
+    const { setting, starts } = await startDeclared([{ name: 'shop', directory: repo.path, worktree: true }], {
+      file: { worktreeSetup },
+    });
+    const { channelId } = setting.workspace;
+    await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
+    await setting.answer(threadOf(setting, 'shop'), /waiting/);
+    await setting.say(channelId, '!stop-session shop');
+    await setting.answer(channelId, /^⏹️ `shop` was ended/);
+    writeFileSync(go, '');
+    await vi.waitFor(() => expect(repo.branches()).toEqual(['main']), { ...WAIT, timeout: 40_000 });
+    await setting.restart();
+    await aWhile(1_500);
+    expect(starts('shop')).toBe(0);
+    expect(() => sessionsOf(setting.machine.tmux)).toThrow();
+  });
+
+  it('starts in its own directory, inside its project, whoever starts it', async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'docs'));
+    const sessions = [{ name: 'docs', start: 'manual', directory: 'docs' }];
+    const { setting, untilStarts } = await startDeclared([], {
+      servers: (own) => [
+        {
+          ...{ ...own, onlyProjects: true },
+          projects: [projectEntry({ path: folder, channel: own.channel, sessions, talk: 'docs' })],
+        },
+      ],
+    });
+    const { channelId } = setting.workspace;
+    const at = () => setting.machine.tmux.call('display-message', '-p', '-t', '=docs:', '#{pane_current_path}');
+    for (const [count, text] of ['!new docs', '!start docs', 'hello'].entries()) {
+      await setting.say(channelId, text);
+      await untilStarts('docs', count + 1);
+      expect([text, at()]).toEqual([text, join(realpathSync(folder), 'docs')]);
+      await vi.waitFor(() => expect(setting.shared.threads.registry.get(channelId)?.closed).toBe(false), WAIT);
+      await setting.say(channelId, '!kill docs');
+      await vi.waitFor(() => expect(() => at()).toThrow(), WAIT);
+      setting.shared.threads.registry.forget(channelId); // so that nothing is remembered of it
+    }
   });
 
   it('is listed by !sessions while it does not run, with the command that starts it', async () => {

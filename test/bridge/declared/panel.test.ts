@@ -133,6 +133,28 @@ describe('the panel', () => {
     expect((await panelsOf(setting)).map(({ id }) => id)).toEqual([second.id]);
   });
 
+  it('is replaced when Discord takes no more edits of it, again and again', async () => {
+    let isOld = false;
+    const faults: Faults = {
+      onRequest({ method, path, actor }) {
+        if (!isOld || method !== 'PATCH' || actor !== 'bot' || !/\/messages\/\d+$/.test(path)) return undefined;
+        isOld = false;
+        const body = { code: 30046, message: 'Maximum number of edits to messages older than 1 hour reached.' };
+        return { kind: 'answer', status: 400, body };
+      },
+    };
+    const options = { ...named, faults, live: true, file: { panel: true } };
+    const { setting, declare } = await startDeclared([{ name: 's0', start: 'manual' }], options);
+    let last = await untilPanel(setting, /`s0`/);
+    for (const name of ['s1', 's2', 's3']) {
+      isOld = true;
+      declare([{ name, start: 'manual' }]);
+      const next = await untilPanel(setting, new RegExp(`\`${name}\``));
+      expect(next.id).not.toBe(last.id);
+      last = next;
+    }
+  });
+
   it('is removed when the configuration turns it off, also while the bridge is down, and comes back', async () => {
     const sessions = [{ name: 'shop', start: 'manual' }];
     const { setting, declare } = await startDeclared(sessions, { ...named, live: true, file: { panel: true } });
