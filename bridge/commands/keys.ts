@@ -41,7 +41,7 @@ const SEEN_AFTER_MS = 400;
 export const screenCommand: Command = {
   name: 'screen',
   usage: '!screen [image]',
-  about: 'what the pane shows now, as text that fits a phone, or as a picture',
+  about: 'what the pane shows now, as text or as a picture',
   run: async (order, tools) =>
     showScreen(await paneOf(order.thread, tools), /^(?:image|picture)$/i.test(order.rest.trim())),
 };

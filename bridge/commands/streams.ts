@@ -60,7 +60,7 @@ export const doneCommand: Command = {
 export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
-  about: 'what this session does, and where; in the channel: list all terminals and headless agents',
+  about: 'what this session does; in the channel: all terminals and headless agents',
   async run(order, tools) {
     const record = sessionOf(order, tools);
     if (record !== undefined) return replyWith(await sessionStatus(record, order, tools));
