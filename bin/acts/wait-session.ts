@@ -4,9 +4,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { loadStates, type ShownState, shownStates } from '../../threads/known-states.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import type { StateName } from '../../threads/session-state.ts';
+import { loadStates, type ShownState, shownStates } from '../../threads/stored-states.ts';
 import { recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
 
