@@ -95,7 +95,8 @@ function isAtEnd(turn: AgentTurn | undefined, last: string): boolean {
 }
 
 function endOf(turn: AgentTurn | undefined, last: string): number {
-  return textsOf(turn).findLastIndex(({ text }) => text.trim() === last.trim());
+  const wanted = last.trim();
+  return textsOf(turn).findLastIndex(({ text }) => text.trim() === wanted);
 }
 
 interface TurnReply {
