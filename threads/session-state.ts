@@ -118,3 +118,18 @@ export function promptState({ kind }: WaitingPrompt): SessionState {
 export function isSameState(a: SessionState | undefined, b: SessionState | undefined): boolean {
   return a?.state === b?.state && a?.for === b?.for;
 }
+
+const STATE_WORDS: Readonly<Record<SessionState['state'], string>> = {
+  starting: 'starting',
+  idle: 'idle',
+  working: 'working',
+  needs_person: 'needs you',
+  delivering: 'a message waits',
+  shell: 'shell',
+  ended: 'ended',
+  unreachable: 'unreachable',
+};
+
+export function stateWords({ state, for: about }: SessionState): string {
+  return about === undefined ? STATE_WORDS[state] : `${STATE_WORDS[state]} (${about})`;
+}
