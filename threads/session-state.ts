@@ -108,7 +108,7 @@ export function readingOf(screen: AgentScreen, isAgent: boolean): ScreenReading 
 const WORDS: readonly string[] = ['permission', 'question', 'plan'];
 
 function dialogFor({ which, title }: AgentScreen & { kind: 'dialog' }): string {
-  return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80) || which}`;
+  return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80).replace(/:$/, '') || which}`;
 }
 
 export function promptState({ kind }: WaitingPrompt): SessionState {
