@@ -101,7 +101,7 @@ export async function startServer(
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
   const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   const askAgent = createAskAgent({
-    ...{ inbox, marks, say, notices, log, signal },
+    ...{ inbox, marks, say, notices, log, signal, server },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const slash = createSlashMessages({
