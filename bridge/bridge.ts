@@ -43,6 +43,8 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
     sides.map(({ tools }) => tools),
   );
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
+  // An agent may exit without a report, and tmux may have no hooks of ours.
+  states.onScreen((_, { look }) => look.kind === 'gone' && shared.sessionsChanged.tell());
   tellConfigChanges(shared);
   return {
     ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },

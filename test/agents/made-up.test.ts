@@ -219,6 +219,12 @@ describe('a made-up agent', () => {
     await setting.answer(thread, /The session has ended/);
   });
 
+  it('has its end told soon, even if neither it nor tmux reports it', async () => {
+    const { setting, thread } = await startPet();
+    setting.machine.tmux.call('kill-session', '-t', '=pet');
+    await setting.answer(thread, /The session has ended/);
+  });
+
   it('continues its conversation', async () => {
     const { setting, thread, noted } = await startPet();
     const session = setting.shared.threads.registry.get(thread)?.claudeSession ?? '';
