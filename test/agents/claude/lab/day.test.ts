@@ -145,6 +145,8 @@ it(
         await web.idle();
         await web.submit(`bash touch made-${compared}`);
         await untilShown(web.thread, /^needs_person permission/);
+        await vi.waitFor(async () => expect(await web.read()).toMatchObject({ kind: 'dialog' }), PATIENCE);
+        await sleep(1_500);
         await tmux(setting.socket, 'send-keys', '-t', '=web:', 'Escape');
         await web.idle();
       },
