@@ -14,8 +14,8 @@ import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
 import { NO_LONGER_LISTED, refusalReason } from './route.ts';
 import { createSharedLook } from './seen-screen.ts';
-import { isHeard, tellUnheard } from './tell-unheard.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
+import { isHeard, tellUnheard } from './without-hooks.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
