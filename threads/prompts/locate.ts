@@ -80,3 +80,13 @@ export function newPromptRecord(
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
 }
+
+/** Whether a person may decide in this thread now. A server that is not configured any more has no list. */
+export function isListed(
+  person: string,
+  thread: string,
+  { home, threads }: { readonly home: Home; readonly threads: Pick<Threads, 'registry' | 'connections'> },
+): boolean {
+  const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server ?? '';
+  return threads.connections.named(server)?.server.allow.includes(person) ?? true;
+}
