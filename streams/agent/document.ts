@@ -127,6 +127,8 @@ export interface TurnEnd {
   readonly results: readonly StreamResult[];
   readonly status: number | undefined;
   readonly stderr: string;
+  /** Why the connection to its host ended before it did. */
+  readonly lost?: string;
 }
 
 /** Undefined if it succeeded. */
