@@ -35,7 +35,7 @@ export interface AgentExit {
   readonly stderr: string;
 }
 
-export const STDERR_KEPT = 4_000;
+export const LAST_ERRORS = 4_000;
 /** An escaped process may keep the pipe open after the supervisor has finished. */
 const PIPES_GRACE_MS = 500;
 
@@ -53,7 +53,7 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
   stdout?.on('data', lines.add);
   let said = '';
   stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-STDERR_KEPT);
+    said = (said + chunk.toString('utf8')).slice(-LAST_ERRORS);
   });
 
   const ended = new Promise<AgentExit>((resolve) => {

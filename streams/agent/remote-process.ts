@@ -7,9 +7,9 @@ import {
   type AgentExit,
   type AgentProcess,
   createLineReader,
+  LAST_ERRORS,
   lineOf,
   newMark,
-  STDERR_KEPT,
   SUPERVISOR,
   withoutNoise,
 } from './process.ts';
@@ -47,7 +47,7 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
       status = Number.parseInt(line.slice(mark.length), 10);
       stdin.end();
     } else if (part === 'output') agent.onLine(line);
-    else said = `${said}${line}\n`.slice(-STDERR_KEPT);
+    else said = `${said}${line}\n`.slice(-LAST_ERRORS);
   });
   stdout.on('data', lines.add);
   const beat = setInterval(() => stdin.write('beat\n'), agent.beatMs ?? BEAT_MS);
@@ -116,7 +116,7 @@ pass | {
   status=$?
   trap '' PIPE # the connection may be lost; the files must go
   printf '\\n%s errors\\n' "$mark"
-  tail -c ${STDERR_KEPT} "$life.errors"
+  tail -c ${LAST_ERRORS} "$life.errors"
   printf '\\n%s %s\\n' "$mark" $status
   rm -f "$life" "$life.errors"
 }`;

@@ -143,7 +143,7 @@ describe('!agent', () => {
   it('skips permissions only where the configuration allows it', async () => {
     const { setting, root, channelId, runs } = await start();
     await setting.say(channelId, '!agent shop --skip-permissions go');
-    await setting.answer(channelId, /^⚠️ Claude may not skip permissions in `shop`/);
+    await setting.answer(channelId, /^⚠️ An agent may not skip permissions in `shop`/);
     const open = await start({ file: { roots: [root], skipPermissions: [join(root, 'shop')] } });
     await open.setting.say(open.channelId, '!agent shop --skip-permissions go');
     const up = await open.setting.answer(open.channelId, /^🤖 /);
