@@ -80,6 +80,34 @@ describe('start --prompt, wait and reply', () => {
   });
 });
 
+describe('an agent that asks something before it starts', () => {
+  it('has a thread at once: a person answers there, and then it gets the prompt', async () => {
+    const up = await startRunningUp();
+    const asking = join(up.cli.dir, 'asking.mjs');
+    const screen = join(import.meta.dirname, '../../fixtures/screens/2.1.197/80x24/dialog-trust.ansi');
+    const program = `#!${process.execPath}
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+process.stdout.write('\\x1b[H\\x1b[2J' + readFileSync('${screen}', 'utf8').trimEnd().replaceAll('\\n', '\\r\\n'));
+process.stdin.setRawMode(true);
+process.stdin.once('data', () => {
+  process.stdin.setRawMode(false);
+  process.stdin.pause();
+  spawnSync('${join(up.cli.dir, 'claude')}', { stdio: 'inherit' });
+});
+`;
+    writeFileSync(asking, program, { mode: 0o755 });
+    const config = { agent: { command: [asking] }, projects: [{ path: up.project }] };
+    writeFileSync(join(up.cli.root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const starting = up.run(['start', 'careful', '--prompt', 'go on', '--wait', '--timeout', '60']);
+    await vi.waitFor(() => expect(up.record('careful').claudeSession).toBe(''), WAIT);
+    const card = await up.message('careful', /Accessing workspace|trust this folder/);
+    await up.tap('careful', card, 'Yes, I trust this folder');
+    expect(await starting).toMatchObject({ status: 0, stdout: 'Echo: go on\n' });
+    expect((await up.claude('careful')).prompts()).toEqual(['go on']);
+  });
+});
+
 describe('file and ask', () => {
   it('sends a file of the project to the thread, and refuses others', async () => {
     const up = await startRunningUp();
