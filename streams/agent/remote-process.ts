@@ -29,6 +29,8 @@ interface RemoteAgent extends Pick<AgentCommand, 'command' | 'dir' | 'onLine'>, 
 
 const BEAT_MS = 5_000;
 const SILENT_SECONDS = 60;
+/** Of one turn: a host must not keep us busy for ever. */
+const MOST_BYTES = 2 ** 30;
 /** Longer than the supervisor needs to end everything. */
 const LAST_WORDS_MS = 15_000;
 
@@ -49,7 +51,12 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
     } else if (part === 'output') agent.onLine(line);
     else said = `${said}${line}\n`.slice(-LAST_ERRORS);
   });
-  stdout.on('data', lines.add);
+  let bytes = 0;
+  stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MOST_BYTES) lines.add(chunk);
+    else script.stop();
+  });
   const beat = setInterval(() => stdin.write('beat\n'), agent.beatMs ?? BEAT_MS);
   const read = new Promise<void>((resolve) => void stdout.once('close', resolve).once('end', resolve));
   const ended = script.ended.then(async (because): Promise<AgentExit> => {
