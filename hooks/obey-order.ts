@@ -14,7 +14,7 @@ import {
   type PostOrder,
   type ThreadOrder,
 } from './orders.ts';
-import { filesAt, post, postTextsSoFar, type Speaker } from './said.ts';
+import { filesAt, post, postTextsSoFar, type Speaker } from './post-texts.ts';
 
 export async function obeyOrder(order: Order, context: CourierContext): Promise<void> {
   const outcome = await act(order, context).catch((error: unknown): OrderOutcome => {

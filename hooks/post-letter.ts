@@ -7,6 +7,7 @@ import { isShell } from '../agents/shell-name.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { afterTurn } from '../threads/limit-record.ts';
 import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
+import { noteReportedReply } from '../threads/reported-reply.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 import type { CourierContext } from './courier-context.ts';
@@ -27,7 +28,7 @@ import {
 import { handleFailed } from './failed.ts';
 import { handleIdle } from './idle.ts';
 import type { Letter } from './letter.ts';
-import { post, postTextsBefore } from './said.ts';
+import { post, postTextsBefore } from './post-texts.ts';
 
 /** Calls `risky` before it processes the letter's text. */
 export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {
@@ -48,6 +49,8 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
       await context.threads.ensure(report.session, { directory: report.directory, shell: 'no' });
   }
   await outcome.after?.();
+  // Before the state: whoever waits for it reads the reply then.
+  if (report.driver.turns === undefined) noteReportedReply(context.home, thread.thread, event, letter.writtenAt);
   record(report, outcome);
 }
 

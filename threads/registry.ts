@@ -8,6 +8,7 @@ import { settingsSchema } from '../core/session-settings.ts';
 import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { limitSchema } from './limit-record.ts';
+import { removeReportedReply } from './reported-reply.ts';
 
 export interface Registry {
   get(thread: string): ThreadRecord | undefined;
@@ -49,7 +50,9 @@ export function openRegistry(home: Home): Registry {
   }
 
   function forget(thread: string): void {
-    if (records.delete(thread)) removeBestEffort(path(thread));
+    if (!records.delete(thread)) return;
+    removeBestEffort(path(thread));
+    removeReportedReply(home, thread);
   }
 
   return {

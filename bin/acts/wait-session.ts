@@ -5,10 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { loadStates, type ShownState, shownStates } from '../../threads/known-states.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { readingOf, type StateName } from '../../threads/session-state.ts';
+import { loadStates, type ShownState, shownStates } from '../../threads/stored-states.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { bridgePid } from '../running.ts';

@@ -5,8 +5,7 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
-import { stateWords } from '../../threads/known-states.ts';
-import { promptState, type SessionState, type TimedState } from '../../threads/session-state.ts';
+import { promptState, type SessionState, stateWords, type TimedState } from '../../threads/session-state.ts';
 import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
@@ -60,7 +59,7 @@ export const doneCommand: Command = {
 export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
-  about: 'what this session does, and where; in the channel: list all terminals and headless agents',
+  about: 'what this session does; in the channel: all terminals and headless agents',
   async run(order, tools) {
     const record = sessionOf(order, tools);
     if (record !== undefined) return replyWith(await sessionStatus(record, order, tools));

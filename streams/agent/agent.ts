@@ -2,7 +2,7 @@
 // a prompt is reported once. After a restart the conversation continues, and an interrupted turn is reported as such.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isThreadmuxError } from '../../core/errors.ts';
+import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
@@ -159,6 +159,8 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
 
   async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
     const mine = conversation;
+    const refusal = job.refusal?.();
+    if (refusal !== undefined) throw new ThreadmuxError('bad_usage', refusal);
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
     const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record.dir)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;

@@ -8,6 +8,8 @@ import type { AgentDriver } from '../../agents/driver.ts';
 import { parseAgentEvent } from '../../agents/event.ts';
 import { addDriver } from '../../agents/list.ts';
 import type { AgentScreen } from '../../agents/screen.ts';
+import { lastReply } from '../../bin/acts/last-reply.ts';
+import type { SessionTarget } from '../../bin/find-session.ts';
 import {
   aWhile,
   type Setting,
@@ -217,6 +219,12 @@ describe('a made-up agent', () => {
     await setting.answer(thread, /The session has ended/);
   });
 
+  it('has its end told soon, even if neither it nor tmux reports it', async () => {
+    const { setting, thread } = await startPet();
+    setting.machine.tmux.call('kill-session', '-t', '=pet');
+    await setting.answer(thread, /The session has ended/);
+  });
+
   it('continues its conversation', async () => {
     const { setting, thread, noted } = await startPet();
     const session = setting.shared.threads.registry.get(thread)?.claudeSession ?? '';
@@ -226,6 +234,25 @@ describe('a made-up agent', () => {
     await setting.say(setting.workspace.channelId, '!new pet --continue');
     await vi.waitFor(() => expect(noted('start')).toEqual(['', `--resume ${session}`]), WAIT);
     await setting.answer(thread, /^▶️ Parrot resumed\.$/);
+  });
+
+  it('has its last reply read by the commands, also while it works on the next prompt', async () => {
+    const { setting, thread } = await startPet();
+    const { shared, machine } = setting;
+    const record = shared.threads.registry.get(thread);
+    const target = { host: shared.config.host, tmux: machine.tmux, record } as unknown as SessionTarget;
+    const reach = { ...shared, records: [] } as unknown as Parameters<typeof lastReply>[1];
+    expect(await lastReply(target, reach)).toBeUndefined();
+    await setting.untilMarked(await setting.say(thread, 'think'), '✅');
+    expect(await lastReply(target, reach, 20_000)).toEqual({
+      ...{ text: 'Parrot heard: think', finished: true, at: expect.any(Number) },
+    });
+    await setting.untilMarked(await setting.say(thread, 'work'), '✅');
+    await vi.waitFor(() => expect(shared.threads.registry.get(thread)?.state).toBe('working'), WAIT);
+    expect(await lastReply(target, reach)).toBeUndefined();
+    await setting.say(thread, '!stop');
+    await vi.waitFor(() => expect(shared.threads.registry.get(thread)?.state).toBe('idle'), WAIT);
+    expect(await lastReply(target, reach, 60_000)).toBeUndefined();
   });
 
   it('without hooks is recognised by its screen, typed into, and its dialogs are cards', async () => {

@@ -107,6 +107,24 @@ describe('!agent', () => {
     expect(runs()).toHaveLength(3);
   });
 
+  it('does not run what waits for its turn, if its author was removed from the list meanwhile', async () => {
+    let server: { allow: readonly string[] } | undefined;
+    const { setting, agent, runs } = await start({
+      servers: (own) => {
+        server = own;
+        return [own];
+      },
+    });
+    const thread = await agent([{ say: 'first' }, { waitMs: 2_500 }]);
+    await setting.answer(thread, /^first$/);
+    const second = await setting.say(thread, 'second');
+    await setting.untilMarked(second, '📨');
+    Object.assign(server ?? {}, { allow: ['424242424242424242'] }); // as a change of config.json does
+    await setting.untilMarked(second, '⚠️');
+    await setting.answer(thread, /no longer on the list/);
+    expect(runs()).toHaveLength(1);
+  });
+
   it('is stopped by !stop, which ends the running prompt, drops the waiting ones and says so', async () => {
     const { setting, agent, runs } = await start();
     const thread = await agent([{ say: 'busy' }, WAITS]);
@@ -143,7 +161,7 @@ describe('!agent', () => {
   it('skips permissions only where the configuration allows it', async () => {
     const { setting, root, channelId, runs } = await start();
     await setting.say(channelId, '!agent shop --skip-permissions go');
-    await setting.answer(channelId, /^⚠️ Claude may not skip permissions in `shop`/);
+    await setting.answer(channelId, /^⚠️ An agent may not skip permissions in `shop`/);
     const open = await start({ file: { roots: [root], skipPermissions: [join(root, 'shop')] } });
     await open.setting.say(open.channelId, '!agent shop --skip-permissions go');
     const up = await open.setting.answer(open.channelId, /^🤖 /);

@@ -50,7 +50,7 @@ export function codeBlock(text, info) {
   copy.addEventListener('click', () => void copyText(copy, code.textContent));
   return h(
     'figure',
-    { class: 'code' },
+    { class: info === '' ? 'code plain' : 'code' },
     h('figcaption', {}, h('span', {}, info.slice(0, 20)), copy),
     h('pre', { tabindex: '0' }, code),
   );

@@ -43,7 +43,7 @@ it('reports a turn with everything that was said in it', async () => {
   const submitted = await pane.next('submitted');
   expect(submitted.event.prompt).toBe('steps 2');
   expect(submitted.headers).toMatchObject({ agent: 'codex', pane: '%0' });
-  for (const step of ['echo step 1', 'echo step 2']) {
+  for (const step of ['touch steps && echo step 1', 'touch steps && echo step 2']) {
     const asked = await pane.next('asked');
     expect(asked.event.input.command).toBe(step);
     decide(pane, asked, { kind: 'allow', always: false });

@@ -21,7 +21,7 @@ export async function answer({ prompt, results, rounds, offered }) {
   const rest = prompt.trim().slice(word.length).trim();
   if (word === 'fail') return failOrAnswer(prompt, second);
   if (word === 'steps' && rounds < Number(second ?? 2))
-    return [{ text: `Step ${rounds + 1}: looking around.` }, pick(SHELLS, offered, `echo step ${rounds + 1}`)];
+    return [{ text: `Step ${rounds + 1}: looking around.` }, pick(SHELLS, offered, step(rounds + 1))];
   if (results.length > 0) return [{ text: `Done. The tool said: ${results.join('\n').slice(0, 600)}` }];
   switch (word) {
     case 'run':
@@ -49,6 +49,9 @@ export async function answer({ prompt, results, rounds, offered }) {
       return [{ text: `Echo: ${prompt}` }];
   }
 }
+
+// Gemini CLI runs a single `echo` without asking, but not always.
+const step = (number) => `touch steps && echo step ${number}`;
 
 function failOrAnswer(prompt, status = '500') {
   const times = (failed.get(prompt) ?? 0) + 1;

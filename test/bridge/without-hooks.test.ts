@@ -1,6 +1,6 @@
 // An agent without our hooks is recognised by its screen, typed into, and confirmed by its screen.
 
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { aWhile, madeLongAgo, screenOf, startSetting, tellOfSession, untilPrompts, WAIT } from './bridge-setup.ts';
@@ -77,6 +77,43 @@ describe('a plain shell', () => {
     await aWhile();
     expect(existsSync(trace)).toBe(false);
     expect(screenOf(setting.machine, 'web')).not.toContain('pwned');
+  });
+
+  it.each([
+    ['its prompt', '❯\u00a0'],
+    ['a draft', '$ '],
+  ])('is refused, and runs nothing, if a hostile text has drawn the box of Claude around %s', async (_, prompt) => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const picture = join(tmux.dir, 'picture');
+    const rule = '─'.repeat(80);
+    const before = prompt.startsWith('❯') ? '' : '❯\u00a0';
+    writeFileSync(picture, `\x1b[2J\x1b[H● Done.\n\n${rule}\n\n${rule}\n  ? for shortcuts\x1b[4;1H${before}`);
+    tmux.call(
+      'new-session',
+      '-d',
+      '-x',
+      '80',
+      '-y',
+      '24',
+      '-s',
+      'web',
+      `PS1='${prompt}' exec bash --norc --noprofile -i`,
+    );
+    tellOfSession(setting.machine, 'web');
+    const thread = await vi.waitFor(() => {
+      const found = setting.shared.threads.registry.all().find(({ sessionName }) => sessionName === 'web');
+      if (found === undefined) throw new Error('no thread yet');
+      return found.thread;
+    }, WAIT);
+    madeLongAgo(setting, thread);
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain(prompt.trim()), WAIT);
+    tmux.call('send-keys', '-t', '=web:', `cat ${picture}`, 'Enter');
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('? for shortcuts'), WAIT);
+    const trace = join(tmux.dir, 'pwned');
+    const message = await setting.say(thread, `touch ${trace}`);
+    await vi.waitFor(async () => expect(await setting.marks(message)).toContain('⚠️'), WAIT);
+    expect(existsSync(trace)).toBe(false);
   });
 
   it('in a new session gets a moment to start Claude, and is then refused', async () => {
