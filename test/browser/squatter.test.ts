@@ -147,7 +147,8 @@ describe('a process that takes the port while the program is down', () => {
       asked.push(request.url ?? '');
       if (request.url?.endsWith('.js')) {
         response.writeHead(200, { 'Content-Type': 'text/javascript' });
-        return response.end('document.title = "taken"; export default () => ({ name: "x" });');
+        response.end('document.title = "taken"; export default () => ({ name: "x" });');
+        return;
       }
       response.writeHead(200, { 'Content-Type': 'application/json' });
       response.end(JSON.stringify({ nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' }));
