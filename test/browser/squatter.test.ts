@@ -145,12 +145,11 @@ describe('a process that takes the port while the program is down', () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? '');
-      if (request.url?.endsWith('.js')) {
-        response.writeHead(200, { 'Content-Type': 'text/javascript' });
-        return response.end('document.title = "taken"; export default () => ({ name: "x" });');
-      }
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' }));
+      const isScript = request.url?.endsWith('.js');
+      const script = 'document.title = "taken"; export default () => ({ name: "x" });';
+      const answer = { nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' };
+      response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'application/json' });
+      response.end(isScript ? script : JSON.stringify(answer));
     });
     const sockets = new WebSocketServer({ server });
     const author = { id: workspace.botId, username: 'bot', bot: true, discriminator: '0', avatar: null };
