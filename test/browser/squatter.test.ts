@@ -145,13 +145,11 @@ describe('a process that takes the port while the program is down', () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(request.url ?? '');
-      if (request.url?.endsWith('.js')) {
-        response.writeHead(200, { 'Content-Type': 'text/javascript' });
-        response.end('document.title = "taken"; export default () => ({ name: "x" });');
-        return;
-      }
-      response.writeHead(200, { 'Content-Type': 'application/json' });
-      response.end(JSON.stringify({ nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' }));
+      const isScript = request.url?.endsWith('.js');
+      const script = 'document.title = "taken"; export default () => ({ name: "x" });';
+      const answer = { nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' };
+      response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'application/json' });
+      response.end(isScript ? script : JSON.stringify(answer));
     });
     const sockets = new WebSocketServer({ server });
     const author = { id: workspace.botId, username: 'bot', bot: true, discriminator: '0', avatar: null };
@@ -185,6 +183,43 @@ describe('a process that takes the port while the program is down', () => {
     await page.waitForTimeout(1_000);
     expect(asked.filter((path) => path.endsWith('.js'))).toEqual([]);
     expect(await page.title()).not.toBe('taken');
+    complaints.length = 0;
+  });
+
+  it('loses the service worker that it installed, with the key, when the program is up again', async () => {
+    const { workspace, page, complaints } = await openWorkspace({ tolerate: /./ });
+    await workspace.close();
+    const port = Number(new URL(workspace.url).port);
+    const server = createServer((request, response) => {
+      const isWorker = request.url === '/worker.js';
+      response.writeHead(200, { 'Content-Type': isWorker ? 'text/javascript' : 'text/html' });
+      const worker = `addEventListener('install', () => skipWaiting());
+        addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+        addEventListener('fetch', (event) => event.respondWith(new Response('<h1>taken</h1>', { headers: { 'Content-Type': 'text/html' } })));`;
+      response.end(isWorker ? worker : '<h1>wait</h1><script>navigator.serviceWorker.register("/worker.js")</script>');
+    });
+    await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+    await page.goto(workspace.url);
+    await vi.waitFor(
+      async () => {
+        await page.goto(workspace.url);
+        expect(await page.textContent('body')).toBe('taken');
+      },
+      { timeout: 20_000 },
+    );
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    await restart(workspace);
+    // Each visit makes the browser look for a new version of the worker, and that request reaches the program.
+    await vi.waitFor(
+      async () => {
+        await page.goto(workspace.url);
+        expect(await page.title()).toContain('threadmux');
+      },
+      { timeout: 40_000, interval: 4_000 },
+    );
+    expect(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
+    await see(page.getByText('threadmux link'));
     complaints.length = 0;
   });
 
