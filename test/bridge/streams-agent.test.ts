@@ -65,6 +65,21 @@ describe('!agent', () => {
     await setting.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*\n-# 1 of at most 5/);
   });
 
+  it('runs the agent that is named, in any order of the options, and refuses one that cannot', async () => {
+    const { setting, root, channelId } = await start({ file: { skipPermissions: ['~'] } });
+    await setting.say(channelId, '!agent shop --agent pi hello');
+    await setting.answer(channelId, /^⚠️ pi cannot run without a terminal\.\n`!new <name> --agent pi` starts it/);
+    await setting.say(channelId, '!agent shop --agent parrot hello');
+    await setting.answer(channelId, /^⚠️ .*parrot/);
+    await setting.say(channelId, '!agent shop --agent claude --skip-permissions hello');
+    await setting.answer(channelId, /may not skip permissions/);
+    await setting.say(channelId, '!agent shop --agent=claude say --agent pi');
+    const { content } = await setting.answer(channelId, /is at work/);
+    const thread = /<#(\d+)>/.exec(content)?.[1] ?? '';
+    await setting.answer(thread, /^Echo: say --agent pi$/);
+    expect(loadStreamRecord(setting.machine.home, thread)).toMatchObject({ agent: 'claude', dir: join(root, 'shop') });
+  });
+
   it("passes the user's own commands, and what is no command as text", async () => {
     const { setting, root, agent } = await start();
     mkdirSync(join(root, 'shop/.claude/commands'), { recursive: true });
@@ -143,7 +158,7 @@ describe('!agent', () => {
   it('skips permissions only where the configuration allows it', async () => {
     const { setting, root, channelId, runs } = await start();
     await setting.say(channelId, '!agent shop --skip-permissions go');
-    await setting.answer(channelId, /^⚠️ Claude may not skip permissions in `shop`/);
+    await setting.answer(channelId, /^⚠️ An agent may not skip permissions in `shop`/);
     const open = await start({ file: { roots: [root], skipPermissions: [join(root, 'shop')] } });
     await open.setting.say(open.channelId, '!agent shop --skip-permissions go');
     const up = await open.setting.answer(open.channelId, /^🤖 /);
