@@ -1,4 +1,5 @@
-// docs/cli.md says which keys the JSON of each command has. Every command runs here, beside the whole program.
+// docs/cli.md says which keys the JSON of each command has, and which exit code belongs to each error. Every command runs here, beside the
+// whole program.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -7,6 +8,7 @@ import type { Command } from 'commander';
 import { parse } from 'jsonc-parser';
 import { describe, expect, it, vi } from 'vitest';
 import { makeProgram } from '../../bin/program.ts';
+import { exitCodeOf, ThreadmuxError } from '../../core/errors.ts';
 import { startRunningUp } from '../support/running-up.ts';
 import { WAIT } from './cli.ts';
 
@@ -34,6 +36,24 @@ function keysOf(value: unknown, at = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, one]) => [`${at}.${name}`, ...keysOf(one, `${at}.${name}`)]);
 }
+
+it('the errors in docs/cli.md are all that there are, with their exit codes', () => {
+  const manual = readFileSync('docs/cli.md', 'utf8');
+  const [, table = ''] = /\| Code \| Exit code \| Meaning \|\n(.*?)\n\n/s.exec(manual) ?? [];
+  const rows = table.split('\n').slice(1);
+  const said = rows.flatMap((row) => {
+    const [, codes = '', exit = ''] = row.split('|');
+    return [...codes.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => [code, Number(exit)] as const);
+  });
+  const [, union = ''] = /type ErrorCode =\n(.*?);/s.exec(readFileSync('core/errors.ts', 'utf8')) ?? [];
+  const real = [...union.matchAll(/'([a-z_]+)'/g)].map(([, code = '']) => code);
+  const error = (code: string) => new ThreadmuxError(code as ThreadmuxError['code'], '');
+  expect(real.length).toBeGreaterThan(15);
+  expect(Object.fromEntries(said)).toEqual({
+    ...Object.fromEntries(real.map((code) => [code, exitCodeOf(error(code))])),
+    internal: exitCodeOf(new Error('x')),
+  });
+});
 
 describe('the JSON in docs/cli.md', () => {
   const manual = documented();
