@@ -172,11 +172,11 @@ describe('a notice', () => {
     const over = new Promise<void>((resolve) => {
       endAttempt = resolve;
     });
-    const removals: string[] = [];
+    let isHeld = false;
     const onRequest = ({ method, path }: { method: string; path: string }) => {
-      if (method !== 'DELETE' || !path.includes(encodeURIComponent('📨'))) return undefined;
-      removals.push(path);
-      return { kind: 'delay-until' as const, over };
+      if (isHeld || method !== 'PUT' || !path.includes(encodeURIComponent('⚠️'))) return undefined;
+      isHeld = true;
+      return { kind: 'answer-late' as const, over };
     };
     const setting = await startSetting({ faults: { onRequest } });
     const claude = await setting.claude('web');
@@ -185,7 +185,7 @@ describe('a notice', () => {
     await setting.untilMarked(message, '📨');
     await claude.tell('exit');
     await setting.answer(claude, /^⚠️ Not delivered\./);
-    await vi.waitFor(() => expect(removals).toHaveLength(1), WAIT);
+    await vi.waitFor(() => expect(isHeld).toBe(true), WAIT);
     const next = await setting.claude('web');
     await next.tell('dialog', 'make');
     await setting.say(claude, '!retry');

@@ -16,7 +16,8 @@ export type Fault =
   | { readonly kind: 'apply-then-silence' }
   | { readonly kind: 'apply-then-answer'; readonly status: number; readonly body?: unknown }
   | { readonly kind: 'delay'; readonly ms: number }
-  | { readonly kind: 'delay-until'; readonly over: Promise<unknown> }
+  /** Applied, and answered when this is over. */
+  | { readonly kind: 'answer-late'; readonly over: Promise<unknown> }
   | {
       readonly kind: 'limited';
       readonly retryAfterMs: number;

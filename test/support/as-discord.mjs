@@ -14,7 +14,6 @@ export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse
   const request = async (asked, answer) => {
     const fault = faults?.onRequest?.({ ...asked, count: count++ });
     if (fault?.kind === 'delay') await sleep(fault.ms);
-    if (fault?.kind === 'delay-until') await fault.over;
     const early = fault && beforeApplying(fault);
     if (early !== undefined) return early;
     const verdict = limits.count(asked);
@@ -23,6 +22,7 @@ export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse
     if (asked.path === '/gateway/bot' && given.status === 200)
       given.body = { ...given.body, session_start_limit: controls.sessionStarts() };
     const said = { ...given, headers: { ...headers, ...verdict.headers } };
+    if (fault?.kind === 'answer-late') await fault.over;
     return fault ? afterApplying(fault, said) : said;
   };
   return { inspection: { request, connection: controls.begin }, gateway: controls.gateway };
