@@ -23,7 +23,7 @@ export const streamRecordSchema = z.object({
   /** A headless agent that runs without asking for permission. */
   skipPermissions: z.boolean().default(false),
   startedAt: z.number(),
-  /** For a terminal on another host: the host, and the folder of its log there. */
+  /** On another host: the host, and the folder of a terminal’s log there. */
   far: z.object({ host: z.string(), logFolder: z.string() }).exactOptional(),
   /** The pane of a terminal. */
   pane: z

@@ -66,8 +66,9 @@ function parseFileEnd(bytes: Buffer): FileEnd | undefined {
   return end.length > LONGEST_END ? undefined : { id, size: Number(size), from: Number(from), bytes: end };
 }
 
-/** Whether it is from the pane of the folder that it came in. Otherwise a host could open a thread with each letter. */
-export function isOfBox({ tmux, pane }: Letter, box: string): boolean {
+/** Whether it is from the pane, or the headless agent, of the folder that it came in. Otherwise a host could open a thread with each letter. */
+export function isOfBox({ tmux, pane, ask, thread }: Letter, box: string): boolean {
+  if (ask !== undefined && thread !== undefined) return box === `0.${thread}`;
   return `${readTmuxVariable(tmux)?.pid}.${pane.slice(1)}` === box;
 }
 

@@ -28,7 +28,7 @@ export const terminalCommand: Command = {
 export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--skip-permissions] <prompt>',
-  about: 'give an agent a prompt in a project, without a terminal, in a new thread',
+  about: 'give an agent a prompt in a project (`mini:shop` on another host), without a terminal, in a new thread',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
@@ -135,16 +135,13 @@ export function beginTerminal(
 /** And gives it the prompt. */
 export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
   const there = tools.directories.elsewhere(asked.dir);
-  if (there !== undefined)
-    throw usage(
-      `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
-      `\`!new <name> ${there.host} <directory>\` starts Claude in a session there.`,
-    );
   const agent = configuredAgent(tools.config, 'claude');
   const program = agent.command[0] ?? agent.driver.name;
-  const path = tools.environmentOf(agent).PATH ?? '';
-  if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
-    throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
+  const host = there?.host ?? tools.config.host;
+  // Our own PATH counts only here.
+  const path = there === undefined ? (tools.environmentOf(agent).PATH ?? '') : '';
+  if ((await findProgram({ host, program, path }, tools.hosts)) === undefined)
+    throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on ${untrustedCode(host)}`, {
       hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
     });
   const stream = await begin('agent', asked, tools);
@@ -161,6 +158,11 @@ async function begin(
   const { directories, config } = tools;
   const there = directories.elsewhere(wanted.dir);
   if (there !== undefined) {
+    if (wanted.skipPermissions)
+      throw usage(
+        `An agent may not skip permissions on ${untrustedCode(there.host)}.`,
+        'Omit `--skip-permissions`: that is possible only on this machine.',
+      );
     const dir = await directories.on(there.host).resolve(there.name);
     return tools.streams.begin({ ...wanted, host: there.host, dir, order });
   }

@@ -9,6 +9,7 @@ import type { Home } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
 import { openUnpostedFile, type PostedTurn, postTurn, type UnpostedTurn } from './post.ts';
 import { agentArguments, agentEnvironment, guarded } from './process.ts';
+import type { AgentHost } from './remote-process.ts';
 import {
   type AgentJob,
   type AgentPrompt,
@@ -33,7 +34,9 @@ export interface AgentParts {
   /** A file for `--settings` that adds our permission hook. */
   readonly agentSettings: string | undefined;
   /** Whether a prompt is a command, of Claude Code or the user's own, that may be used there. Other text that looks like one is sent as text. */
-  readonly isCommand?: (text: string, dir: string) => Promise<boolean>;
+  readonly isCommand?: (text: string, record: StreamRecord) => Promise<boolean>;
+  /** For an agent on another host, which must be reachable: where it runs, and the settings there. */
+  readonly there?: (host: string) => Promise<AgentHost & { readonly agentSettings: string }>;
   readonly shell?: string;
   readonly unaskedMs?: number;
   /** Called before every start, because the configuration may have changed. Rejects if the directory is no longer allowed. */
@@ -162,13 +165,13 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     const refusal = job.refusal?.();
     if (refusal !== undefined) throw new ThreadmuxError('bad_usage', refusal);
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
-    const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record.dir)) === true;
+    const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;
     const skipPermissions = record.skipPermissions && allowed.skipPermissions;
-    const { agentSettings } = parts;
+    const there = record.far && (await parts.there?.(record.far.host));
+    const { agentSettings } = there ?? parts;
     const turn = startTurn({
-      ...parts,
-      thread,
+      ...{ ...parts, thread, there },
       prompt: { id: job.id, text: isCommand ? job.text : guarded(job.text) },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),

@@ -13,7 +13,7 @@ import { refusedWith } from '../../discord/messages.ts';
 import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
-import { type AskLetter, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
+import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
@@ -159,8 +159,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const id = letter.ask;
       const before = open.get(id ?? '');
       if (id === undefined || (isKnown(id) && !before?.isUnsure)) return;
-      // Another host may report only its own panes.
-      if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
+      // A host may report only its own panes and agents.
+      if (letter.thread !== undefined && !isAgentOn(host, letter.thread, options)) return;
       answers.from(id, host, letter.asker ?? 0);
       if (store.read(id)?.ended !== undefined) return; // its letter was read again
       // Its hook was killed, so the agent itself reports the dialog. What may be on the screen gets its end.
