@@ -147,6 +147,6 @@ export function handleTool(event: EventOf<'tool'>, report: EventReport): EventOu
 
 /** A prompt was answered in the terminal. */
 export function handleResolved({ session, ask }: EventOf<'resolved'>, { context }: EventReport): EventOutcome {
-  context.prompts.resolve(session, ask);
+  context.prompts.resolve(context.host.name, session, ask);
   return { state: 'working' };
 }

@@ -67,8 +67,8 @@ function parseFileEnd(bytes: Buffer): FileEnd | undefined {
 }
 
 /** Whether it is from the pane, or the headless agent, of the folder that it came in. Otherwise a host could open a thread with each letter. */
-export function isOfBox({ tmux, pane, ask, thread }: Letter, box: string): boolean {
-  if (ask !== undefined && thread !== undefined) return box === `0.${thread}`;
+export function isOfBox({ tmux, pane, ask, thread, event }: Letter, box: string): boolean {
+  if (ask !== undefined && thread !== undefined) return event.event === 'asked' && box === `0.${thread}`;
   return `${readTmuxVariable(tmux)?.pid}.${pane.slice(1)}` === box;
 }
 

@@ -5,6 +5,7 @@ import { driverOf } from '../agents/list.ts';
 import type { Config } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { settingsOf } from '../core/project.ts';
+import { untrustedLine } from '../core/untrusted-text.ts';
 import { type WelcomeFacts, welcomeText } from '../core/welcome-text.ts';
 import { editMessage } from '../discord/messages.ts';
 import {
@@ -150,7 +151,9 @@ function welcomeFacts(session: SessionPane, reported: string | undefined): Welco
   const started = parseStarted(session.started);
   const name = reported ?? started?.agent;
   const driver = name === undefined ? undefined : driverOf(name);
-  const notes = driver && [...guaranteeNotes(driver), ...(started?.weaker === undefined ? [] : [started.weaker])];
+  // From an option of the session, which a hostile host can set.
+  const weaker = started?.weaker === undefined ? [] : [untrustedLine(started.weaker, 500)];
+  const notes = driver && [...guaranteeNotes(driver), ...weaker];
   return {
     ...{ session: session.group ?? session.sessionName, host: session.host, cwd: session.path },
     agent: driver && notes && { title: driver.title, notes },

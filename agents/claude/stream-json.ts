@@ -29,10 +29,10 @@ const lineSchema = z.discriminatedUnion('type', [
   }),
   z.object({
     type: z.literal('control_request'),
-    request_id: z.string(),
+    request_id: z.string().max(200),
     request: z.object({ subtype: z.literal('can_use_tool'), tool_name: text }),
   }),
-  z.object({ type: z.literal('control_cancel_request'), request_id: z.string() }),
+  z.object({ type: z.literal('control_cancel_request'), request_id: z.string().max(200) }),
   z.object({
     type: z.literal('result'),
     num_turns: number,

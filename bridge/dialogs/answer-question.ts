@@ -32,7 +32,8 @@ export async function answerQuestion(
   if (text.trim() === '' || attachments.length > 0 || prompts.inThread(thread).length > 0) return false;
   // Only what was on the screen when it was written.
   const isSeen = /^\d+$/.test(card.message) && isNewer(message.id, card.message);
-  if (!isSeen || !isFresh(liveAt, performance.now())) return false;
+  const isMeant = message.repliedTo === undefined || message.repliedTo === card.message;
+  if (!isSeen || !isMeant || !isFresh(liveAt, performance.now())) return false;
   const seen = await seeDialog({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
   if (action === undefined) return false;

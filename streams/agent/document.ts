@@ -147,6 +147,13 @@ export interface TurnEnd {
   readonly lost?: string;
 }
 
+const MOST_RESULTS = 100;
+
+/** Limited, because another host could send millions: the last one decides how the turn ended. */
+export function withResult(results: readonly HeadlessResult[], result: HeadlessResult): readonly HeadlessResult[] {
+  return [...results.slice(0, MOST_RESULTS - 1), { ...result, text: result.text.slice(0, 10_000) }];
+}
+
 /** Undefined if it succeeded. */
 export function failureReason({ title, results, status }: TurnEnd): string | undefined {
   const last = results.at(-1);

@@ -10,7 +10,7 @@ import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../post-stream.ts';
-import { EMPTY_DOCUMENT, failureReason, lastWords, partsOf, type TurnEnd, withEvent } from './document.ts';
+import { EMPTY_DOCUMENT, failureReason, lastWords, partsOf, type TurnEnd, withEvent, withResult } from './document.ts';
 import { partNonce, pause, type UnpostedTurn } from './post.ts';
 import { type AgentCommand, startAgentProcess } from './process.ts';
 import { type AgentHost, startRemoteAgentProcess } from './remote-process.ts';
@@ -57,6 +57,10 @@ const COMPLAIN_MS = 60_000;
 const LINGER_MS = 600_000;
 const TYPING_MS = 8_000;
 const UNASKED_MS = 20_000;
+/** Of requests that wait at the same time. */
+const MOST_ASKING = 100;
+/** It becomes an argument of the next turn. */
+const SESSION_ID = /^\w[\w-]{0,99}$/;
 const NOBODY = 'Nobody could be asked for this permission, so it was denied.';
 
 export function startTurn(options: TurnOptions): RunningTurn {
@@ -64,7 +68,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
   const { headless, title } = driver;
   const reader = headless.reader();
   const startedAt = Date.now();
-  const results: HeadlessResult[] = [];
+  let results: readonly HeadlessResult[] = [];
   const asking = new Set<string>();
   let document = EMPTY_DOCUMENT;
   let open: readonly OpenStreamMessage[] = [];
@@ -86,11 +90,11 @@ export function startTurn(options: TurnOptions): RunningTurn {
   function take(events: readonly HeadlessEvent[]): void {
     for (const event of events) {
       document = withEvent(document, event);
-      if (event.kind === 'init') options.onSession(event.sessionId);
-      if (event.kind === 'asks') asking.add(event.requestId);
+      if (event.kind === 'init' && SESSION_ID.test(event.sessionId)) options.onSession(event.sessionId);
+      if (event.kind === 'asks' && asking.size < MOST_ASKING) asking.add(event.requestId);
       if (event.kind === 'answered') asking.delete(event.requestId);
       if (event.kind === 'result') {
-        results.push(event);
+        results = withResult(results, event);
         agent.endInput();
       }
     }

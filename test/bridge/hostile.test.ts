@@ -1,13 +1,16 @@
 // Hostile names and texts through the whole program: no byte reaches a wrong pane, and no command runs.
 
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import { snowflakeAt } from '../../core/snowflake.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
+import { START_OPTION } from '../../tmux/tmux.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { type Setting, startSetting, untilPrompts } from './bridge-setup.ts';
+import { DROP } from '../support/hook-process.ts';
+import { aWhile, type Setting, startSetting, tellOfSession, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const NAMES = ['web', 'web2', 'a b', "it's", '$(touch pwned)', '`touch pwned`', '-x', '"q"', '~', '%0', '*'];
 
@@ -81,5 +84,49 @@ describe('hostile input', () => {
     expect(claude.noted().filter(({ kind }) => kind !== 'prompt')).toEqual([]);
     expect(bystander.noted()).toEqual([]);
     expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
+  });
+});
+
+describe('a hostile host', () => {
+  it('writes no link into the welcome of its session', async () => {
+    const setting = await startSetting();
+    const { tmux } = setting.machine;
+    const started = {
+      directory: '/',
+      command: [],
+      agent: 'codex',
+      weaker: '[Tap here](https://example.invalid)\n# Now',
+    };
+    tmux.call('new-session', '-d', '-s', 'web', 'sh');
+    tmux.call('set-option', '-t', '=web:', START_OPTION, JSON.stringify(started));
+    tellOfSession(setting.machine, 'web');
+    const welcome = await setting.answer(setting.workspace.channelId, /`web`/);
+    expect(welcome.content).toContain('example.invalid');
+    expect(welcome.content).not.toMatch(/(?<!\\)\]\(https|^# Now/m);
+  });
+
+  it('does not end a prompt of another host with its ids', async () => {
+    const setting = await startSetting();
+    const { machine, shared } = setting;
+    const pane = machine.session('web');
+    const asked = {
+      event: 'asked',
+      session: 'ses_1',
+      cwd: '/',
+      kind: 'permission',
+      tool: 'Bash',
+      input: {},
+      ask: 'per_1',
+    };
+    const hook = spawn(join(dirname(DROP), 'ask'), ['opencode'], { env: { ...machine.env, ...pane } });
+    onTestFinished(() => void hook.kill('SIGKILL'));
+    hook.stdin.end(JSON.stringify(asked));
+    const open = () => shared.threads.registry.all().flatMap(({ thread }) => shared.prompts.inThread(thread));
+    await vi.waitFor(() => expect(open()).toHaveLength(1), WAIT);
+    shared.prompts.resolve('mini', 'ses_1', 'per_1');
+    await aWhile();
+    expect(open()).toHaveLength(1);
+    shared.prompts.resolve(setting.config.host, 'ses_1', 'per_1');
+    await vi.waitFor(() => expect(open()).toHaveLength(0), WAIT);
   });
 });

@@ -4,7 +4,9 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hostOutbox, putHostLetter } from '../../hooks/host-letters.ts';
+import { isOfBox, parseLetter } from '../../hooks/letter.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
+import { fixture } from '../support/hook-process.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 const start = () => {
@@ -19,6 +21,24 @@ const start = () => {
 };
 
 describe('a letter from another host', () => {
+  it('is of its folder only if its pane is, or if it is a question of the headless agent that the folder names', () => {
+    const letter = (input: object, more = '') => {
+      const text = `threadmux 2\ntmux /t,42,0\npane %7\n${more}\n${JSON.stringify(input)}`;
+      const reading = parseLetter(text, 'salt', 1);
+      if (reading.kind !== 'letter') throw new Error(reading.kind);
+      return reading.letter;
+    };
+    const stop = fixture('Stop');
+    const headless = `ask ${'a'.repeat(32)}\nthread 99\n`;
+    expect(isOfBox(letter(stop), '42.7')).toBe(true);
+    expect(isOfBox(letter(stop), '42.8')).toBe(false);
+    const asks = letter(fixture('PermissionRequest.Bash'), headless);
+    expect(isOfBox(asks, '0.99')).toBe(true);
+    expect(isOfBox(asks, '42.7')).toBe(false);
+    // Any other report would be posted for the pane that it names.
+    expect(isOfBox(letter(stop, headless), '0.99')).toBe(false);
+  });
+
   it('waits in order of arrival, even if the host counts from one again', () => {
     const { put, texts } = start();
     put('100000001.90', 'one');

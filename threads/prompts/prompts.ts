@@ -36,7 +36,7 @@ export interface Prompts {
   inThread(thread: string): ReturnType<typeof asShown>;
   isAnswered(thread: string): boolean;
   isOpenFor(claudeSession: string): boolean;
-  resolve(claudeSession: string, ask: string): void; // the agent reports an answer in the terminal, with its own id
+  resolve(host: string, claudeSession: string, ask: string): void; // the agent there reports an answer in the terminal, with its own id
   answer(given: GivenAnswer): Promise<TakenAnswer>;
   /** Why the hook of this prompt does not have its answer yet; empty if nothing is known. */
   waitsBecause(id: string): string;
@@ -187,9 +187,10 @@ export function openPrompts(options: PromptsOptions): Prompts {
       [...open.values(), ...over.values()].some(({ record: one }) => one.thread === thread && one.ended),
     isOpenFor: (session) =>
       [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
-    resolve(session, ask) {
+    resolve(host, session, ask) {
       for (const one of open.values())
-        if (one.input.session === session && one.input.ask === ask) endSoon(one, { kind: 'answered' });
+        if (one.record.host === host && one.input.session === session && one.input.ask === ask)
+          endSoon(one, { kind: 'answered' });
     },
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {

@@ -142,6 +142,22 @@ describe('a message while a question is open', () => {
     await untilNoted(claude, 'prompt: MySQL, please');
   });
 
+  it('that replies to another message is not its answer, but a message for afterwards', async () => {
+    const { setting, claude } = await begin();
+    const earlier = await setting.say(claude, 'an earlier message');
+    await setting.untilMarked(earlier, '✅');
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    const { person } = setting.workspace;
+    const message = await person.say(claude.thread, '2', { replyTo: earlier.id });
+    await setting.answer(claude, /Your message waits\. Claude is asking a question/);
+    expect(noted(claude).join('\n')).not.toContain('chosen');
+    const reply = await person.say(claude.thread, '2', { replyTo: card.id });
+    await setting.untilMarked(reply, '✅');
+    await setting.untilMarked(message, '✅');
+    expect(noted(claude)).toEqual(['prompt: an earlier message', 'chosen: Postgres', 'prompt: 2']);
+  });
+
   it('that was written before its card is a message for afterwards', async () => {
     const { setting, claude } = await begin();
     await claude.tell('busy');

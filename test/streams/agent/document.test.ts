@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { HeadlessEvent, HeadlessResult } from '../../../agents/headless.ts';
-import { EMPTY_DOCUMENT, lastWords, partsOf, withEvent } from '../../../streams/agent/document.ts';
+import { EMPTY_DOCUMENT, lastWords, partsOf, withEvent, withResult } from '../../../streams/agent/document.ts';
 
 const documentOf = (...events: HeadlessEvent[]) => events.reduce(withEvent, EMPTY_DOCUMENT);
 const shown = (...events: HeadlessEvent[]) => partsOf(documentOf(...events), false).map(({ content }) => content);
@@ -130,4 +130,14 @@ describe('the last line of a turn', () => {
       '⚠️ Claude was killed before it was done.\n```\nkey [secret] is wrong\n```',
     );
   });
+});
+
+it('keeps only so many results of a turn, and the last one counts', () => {
+  const bad = { ...result, isError: true, text: 'x'.repeat(1_000_000) };
+  let results: readonly HeadlessResult[] = [];
+  for (let at = 0; at < 200_000; at++) results = withResult(results, at % 1_000 === 0 ? bad : result);
+  results = withResult(results, { ...bad, text: 'the last word' });
+  expect(results.length).toBe(100);
+  expect(JSON.stringify(results).length).toBeLessThan(100_000);
+  expect(lastWords({ title: 'Claude', tookMs: 0, results, status: 1, stderr: '' })).toContain('the last word');
 });
