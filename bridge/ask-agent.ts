@@ -8,6 +8,7 @@ import type { AskedTurn } from '../streams/agent/state.ts';
 import type { Notices } from '../threads/notices.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { MessageNotices } from './message-notice.ts';
+import { NO_LONGER_LISTED, refusalReason } from './route.ts';
 import type { StatusReactions } from './status-reactions.ts';
 import type { FetchedFiles } from './typed-text.ts';
 
@@ -18,6 +19,7 @@ interface AskOptions {
   readonly say: Notices;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly server: Parameters<typeof refusalReason>[1];
   readonly fetch: (message: AcceptedMessage) => Promise<FetchedFiles>;
 }
 
@@ -35,6 +37,12 @@ export function createAskAgent(options: AskOptions): AskAgent {
       return undefined;
     });
 
+  /** A prompt may wait for minutes, and the list may change meanwhile. */
+  function refusalOf({ authorId }: AcceptedMessage): string | undefined {
+    const stranger = refusalReason({ userId: authorId, isBot: false, isWebhook: false }, options.server);
+    return stranger === undefined ? undefined : NO_LONGER_LISTED;
+  }
+
   /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
   async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
     const { channelId, id } = message;
@@ -42,7 +50,9 @@ export function createAskAgent(options: AskOptions): AskAgent {
     if (failed.length > 0)
       await say(channelId, [id, 'files'], { content: failed.map((why) => `📎 ${why}`).join('\n') });
     const text = [cleanInbound(message.text).trim(), paths.join('\n')].filter(Boolean).join('\n\n');
-    return text === '' ? undefined : agent.ask({ id: message.deliveryId ?? id, text });
+    return text === ''
+      ? undefined
+      : agent.ask({ id: message.deliveryId ?? id, text, refusal: () => refusalOf(message) });
   }
 
   async function follow(message: AcceptedMessage, { before, begun, done }: AskedTurn) {

@@ -1,9 +1,9 @@
 // Starts the bridge: one side per server, and what all of them share.
 
 import type { Gateway } from '../discord/gateway.ts';
-import { loadStates, saveStates } from '../threads/known-states.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
 import type { Shared } from '../threads/shared-services.ts';
+import { loadStates, saveStates } from '../threads/stored-states.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
 import { carryOutRequests } from './carry-out-requests.ts';
 import { tellConfigChanges } from './config-notices.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeScreen } from '../agents/describe-screen.ts';
 import type { AgentDriver } from '../agents/driver.ts';
-import { hasDialog } from '../agents/fingerprint.ts';
+import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { readPane } from '../threads/read-pane.ts';

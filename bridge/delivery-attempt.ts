@@ -2,7 +2,7 @@
 // pane record what was done.
 
 import type { ScreenReader } from '../agents/driver.ts';
-import { hasDialog } from '../agents/fingerprint.ts';
+import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';

@@ -12,10 +12,10 @@ import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
-import { refusalReason } from './route.ts';
+import { NO_LONGER_LISTED, refusalReason } from './route.ts';
 import { createSharedLook } from './seen-screen.ts';
-import { isHeard, tellUnheard } from './tell-unheard.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
+import { isHeard, tellUnheard } from './without-hooks.ts';
 
 /** Resolves when the message was typed or has failed. The receipt is awaited in the background. */
 type Deliver = (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
@@ -116,7 +116,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0, isStarted = false; ; ) {
       const stranger = refusalReason({ userId: message.authorId, isBot: false, isWebhook: false }, server);
-      if (stranger !== undefined && !receipts.isStanding(thread.id, deliveryId)) return NO_LONGER_LISTED;
+      if (stranger !== undefined && !receipts.isStanding(thread.id, deliveryId)) return REFUSED;
       const seen = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
@@ -237,11 +237,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
 }
 
 /** The configuration has changed while the message waited. */
-const NO_LONGER_LISTED: AttemptOutcome = {
-  kind: 'failed',
-  because: 'Its author is no longer on the list of people who may write here.',
-  screen: undefined,
-};
+const REFUSED: AttemptOutcome = { kind: 'failed', because: NO_LONGER_LISTED, screen: undefined };
 
 /** After a day, nobody expects the message to be typed. */
 function isTooOld(deliveryId: string): boolean {

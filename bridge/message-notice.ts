@@ -4,12 +4,22 @@
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
-import { deleteMessage, editMessage, type MessageDraft, refusedWith } from '../discord/messages.ts';
+import {
+  button,
+  deleteMessage,
+  editMessage,
+  keyButtons,
+  type MessageDraft,
+  refusedWith,
+  row,
+} from '../discord/messages.ts';
 import { messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
-import type { Notices } from '../threads/notices.ts';
+import { type Notices, screenExcerpt } from '../threads/notices.ts';
+import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { SeenScreen } from './seen-screen.ts';
 
 export interface MessageNotices {
   /** Posts the notice or edits it. `about` is one word for what it says. Resolves with its id; undefined if that failed. */
@@ -84,6 +94,41 @@ export function createMessageNotices(parts: {
     show: (message, about, draft) => inTurn(message.id, () => show(message, about, draft)).catch(warn),
     remove: (message) => inTurn(message.id, () => remove(message)).catch(warn),
   };
+}
+
+export function waitingNotice(because: string, screen: SeenScreen | undefined): MessageDraft {
+  return {
+    content: `📨 Your message waits. ${because}${excerptOf(screen)}`,
+    // Only "Screen": keys are pressed under the whole screen, never under a part of it.
+    components: screen === undefined ? [] : [keyButtons(undefined)],
+  };
+}
+
+export function unreachableNotice(because: string): MessageDraft {
+  return {
+    content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
+    silent: true,
+  };
+}
+
+export function failedNotice(
+  { id }: AcceptedMessage,
+  { kind, because, screen }: Extract<AttemptOutcome, { because: string }>,
+): MessageDraft {
+  const isTyped = kind === 'unconfirmed';
+  const words = isTyped
+    ? ['⚠️ Typed, but not confirmed.', because, 'Check the screen before you send it again.'].filter(Boolean).join(' ')
+    : `⚠️ Not delivered. ${because}`;
+  // Ask first if the message may have been submitted.
+  const retry = button('Retry', `${isTyped ? 'retry-asks' : 'retry'}:${id}`, 'primary');
+  return {
+    content: `${words}${excerptOf(screen)}`,
+    components: [row(retry), ...(screen === undefined ? [] : [keyButtons(undefined)])],
+  };
+}
+
+function excerptOf(screen: SeenScreen | undefined): string {
+  return screen === undefined ? '' : `\n${screenExcerpt(screen.text)}`;
 }
 
 function repliesTo({

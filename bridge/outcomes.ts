@@ -1,13 +1,13 @@
 // Shows the user what happened to a message: one reaction, and one notice if needed.
 
 import type { Log } from '../core/log.ts';
-import { button, editMessage, keyButtons, row } from '../discord/messages.ts';
+import { editMessage } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import { type Notices, screenBlock, screenExcerpt } from '../threads/notices.ts';
+import { type Notices, screenBlock } from '../threads/notices.ts';
 import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import type { MessageNotices } from './message-notice.ts';
+import { failedNotice, type MessageNotices, unreachableNotice, waitingNotice } from './message-notice.ts';
 import type { SeenScreen } from './seen-screen.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
@@ -36,8 +36,6 @@ export interface Outcomes {
 
 const UNCLEAR =
   '⚠️ Not used as an answer, because it may not be meant for the open prompt. Tap a button under the prompt, or reply to its message.';
-
-const CHECK = 'Check the screen before you send it again.';
 
 export function createOutcomes(parts: {
   readonly rest: Rest;
@@ -72,19 +70,12 @@ export function createOutcomes(parts: {
     },
     delayed: (message) => mark(message, 'waiting'),
     async waiting(message, because, screen) {
-      const draft = {
-        content: `📨 Your message waits. ${because}${screen === undefined ? '' : `\n${screenExcerpt(screen.text)}`}`,
-        // Only "Screen": keys are pressed under the whole screen, never under a part of it.
-        components: screen === undefined ? [] : [keyButtons(undefined)],
-      };
+      const draft = waitingNotice(because, screen);
       await Promise.all([mark(message, 'waiting'), notices.show(message, `waits ${because}`, draft)]);
     },
     typed: (message) => delivered(message, 'typed'),
     async unreachable(message, because) {
-      await notices.show(message, 'unreachable', {
-        content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
-        silent: true,
-      });
+      await notices.show(message, 'unreachable', unreachableNotice(because));
     },
     submitted: (message) => delivered(message, 'submitted'),
     empty: (message) => mark(message, 'failed'),
@@ -96,19 +87,9 @@ export function createOutcomes(parts: {
         return undefined;
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
-      const isTyped = outcome.kind === 'unconfirmed';
-      const words = isTyped
-        ? ['⚠️ Typed, but not confirmed.', outcome.because, CHECK].filter(Boolean).join(' ')
-        : `⚠️ Not delivered. ${outcome.because}`;
-      // Ask first if the message may have been submitted.
-      const retry = button('Retry', `${isTyped ? 'retry-asks' : 'retry'}:${message.id}`, 'primary');
-      const { screen } = outcome;
       const [, notice] = await Promise.all([
         mark(message, 'failed'),
-        notices.show(message, `${outcome.kind} ${outcome.because}`, {
-          content: screen === undefined ? words : `${words}\n${screenExcerpt(screen.text)}`,
-          components: [row(retry), ...(screen === undefined ? [] : [keyButtons(undefined)])],
-        }),
+        notices.show(message, `${outcome.kind} ${outcome.because}`, failedNotice(message, outcome)),
       ]);
       return notice;
     },

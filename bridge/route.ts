@@ -65,3 +65,6 @@ export function refusalReason(speaker: Speaker, server: Pick<ServerConfig, 'allo
   if (speaker.isBot) return 'bot';
   return server.allow.includes(speaker.userId) ? undefined : 'not listed';
 }
+
+/** What waited for its turn is not done any more. */
+export const NO_LONGER_LISTED = 'Its author is no longer on the list of people who may write here.';

@@ -1,7 +1,7 @@
 // The screen of a pane as it was seen, with the fingerprint that ties key buttons to it.
 
 import type { ScreenReader } from '../agents/driver.ts';
-import { type PaneView, screenFingerprint } from '../agents/fingerprint.ts';
+import { type PaneView, screenFingerprint } from '../agents/screen-fingerprint.ts';
 import { type LookResult, lookAtPane as lookAt } from '../tmux/look.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';

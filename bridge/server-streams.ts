@@ -29,7 +29,7 @@ export function openServerStreams(options: ServerStreamsOptions): {
   readonly directories: AllowedHostDirectories;
   readonly streams: StreamThreads;
 } {
-  const { home, config, log, hosts, threads, rest, server, place, known, bridge } = options;
+  const { home, config, log, hosts, remote, threads, rest, server, place, known, bridge } = options;
   const directories = openAllowedHostDirectories({
     here: localDirectories(options),
     roots: rootsOfHosts(config),
@@ -41,17 +41,22 @@ export function openServerStreams(options: ServerStreamsOptions): {
   const streams = createStreamThreads({
     ...{ home, log, rest, botId: place.botId, place, env: bridge.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote: options.remote, agentOf },
+    ...{ hosts, remote, agentOf },
     registry: threads.registry,
     isCommand: async (text, record) => {
+      const { dir: cwd, far } = record;
       const { commands, name: agent } = agentOf(record).driver;
-      const list = () => own({ host: config.host, cwd: record.dir, transcript: '', agent });
+      const list = () => own({ host: far?.host ?? config.host, cwd, transcript: '', agent });
       return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
     agentSettings: bridge.program?.hookSettings,
     onThread: known.learn,
-    check: async ({ dir }) => {
-      await directories.check(dir);
+    there: async (host) => ({
+      ...{ host: hosts.get(host), home: await remote.home(host), agentSettings: await remote.settings(host) },
+    }),
+    check: async ({ dir, far }) => {
+      await (far === undefined ? directories : directories.on(far.host)).check(dir);
+      if (far !== undefined) return { skipPermissions: false };
       return { skipPermissions: await directories.isWithin(dir, config.skipPermissions) };
     },
   });

@@ -15,8 +15,8 @@ import { createNotices } from '../threads/notices.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import type { SessionStates } from '../threads/watch-panes.ts';
 import { createThreadAdoption } from './adopt-threads.ts';
+import { createChannelTalk } from './answer-channel-text.ts';
 import { createAskAgent } from './ask-agent.ts';
-import { createChannelTalk } from './channel-talk.ts';
 import type { CommandContext } from './commands/command.ts';
 import { NO_PROGRAM, type ProgramPlace } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
@@ -101,7 +101,7 @@ export async function startServer(
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
   const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   const askAgent = createAskAgent({
-    ...{ inbox, marks, say, notices, log, signal },
+    ...{ inbox, marks, say, notices, log, signal, server },
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const slash = createSlashMessages({

@@ -56,7 +56,7 @@ export interface FetchedFiles {
 
 const MAX_BYTES = 50 * 2 ** 20;
 const TIMEOUT_MS = 30_000;
-const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && printf '%s' "$d/$2" && exit
+const WRITE = `umask 077; d=$3/files/$1; mkdir -p "$d" && cat > "$d/.$2" && mv "$d/.$2" "$d/$2" && exit
 rm -f "$d/.$2"; exit 1`;
 
 export async function fetchAttachments(
@@ -79,12 +79,11 @@ export async function fetchAttachments(
   return { paths, failed };
 
   async function put(id: string, name: string, data: Uint8Array): Promise<string> {
-    if (!hosts.isLocal(host))
-      return hosts.get(host).sh(WRITE, [id, name, await remote.home(host)], {
-        input: data,
-        doing: `copy ${name}`,
-        timeoutMs: 120_000,
-      });
+    if (!hosts.isLocal(host)) {
+      const there = await remote.home(host);
+      await hosts.get(host).sh(WRITE, [id, name, there], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+      return `${there}/files/${id}/${name}`; // never what the host says: the path is typed
+    }
     const folder = join(home.folder('files'), id);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeWhole(join(folder, name), data);

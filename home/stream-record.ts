@@ -25,7 +25,7 @@ export const streamRecordSchema = z.object({
   /** The name of a headless agent; undefined for that of before there were several. */
   agent: z.string().exactOptional(),
   startedAt: z.number(),
-  /** For a terminal on another host: the host, and the folder of its log there. */
+  /** On another host: the host, and the folder of a terminal’s log there. */
   far: z.object({ host: z.string(), logFolder: z.string() }).exactOptional(),
   /** The pane of a terminal. */
   pane: z

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../agents/driver.ts';
 import type { AgentEvent, EventOf } from '../agents/event.ts';
-import { screenFingerprint } from '../agents/fingerprint.ts';
+import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { StatusLineInput } from '../agents/status-line.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
@@ -18,7 +18,7 @@ import { tmuxOn } from '../tmux/tmux.ts';
 import { followedTurn } from './followed-turn.ts';
 import type { Letter } from './letter.ts';
 import type { MessageParts } from './post-parts.ts';
-import { postTexts, reportedText, type Speaker } from './said.ts';
+import { postTexts, reportedText, type Speaker } from './post-texts.ts';
 
 export interface EventReport extends Speaker {
   readonly letter: Letter;

@@ -5,7 +5,7 @@ import { textsOf } from '../agents/turn.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { limitNotice, reachedLimit } from '../threads/limit-record.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
-import { postTexts } from './said.ts';
+import { postTexts } from './post-texts.ts';
 
 export async function handleFailed(event: EventOf<'failed'>, report: EventReport): Promise<EventOutcome> {
   const { context, rest, driver } = report;

@@ -11,9 +11,9 @@ import type { SessionPane } from '../threads/session-threads.ts';
 import { lookAtPane } from '../tmux/look.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { CourierContext } from './courier-context.ts';
+import { postTexts } from './post-texts.ts';
 import type { FollowedTurn } from './progress.ts';
 import type { TurnRecord } from './progress-lines.ts';
-import { postTexts } from './said.ts';
 
 /** `session` is looked up if it is not known: an earlier process has begun to follow the turn. */
 export function followedTurn(

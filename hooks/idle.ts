@@ -9,7 +9,7 @@ import { stableNonce } from '../core/snowflake.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
 import type { MessageParts } from './post-parts.ts';
-import { postTexts, reportedText, textId, textMessage } from './said.ts';
+import { postTexts, reportedText, textId, textMessage } from './post-texts.ts';
 
 export async function handleIdle(event: EventOf<'idle'>, report: EventReport): Promise<EventOutcome> {
   const { context, rest, letter } = report;
@@ -95,7 +95,8 @@ function isAtEnd(turn: AgentTurn | undefined, last: string): boolean {
 }
 
 function endOf(turn: AgentTurn | undefined, last: string): number {
-  return textsOf(turn).findLastIndex(({ text }) => text.trim() === last.trim());
+  const wanted = last.trim();
+  return textsOf(turn).findLastIndex(({ text }) => text.trim() === wanted);
 }
 
 interface TurnReply {

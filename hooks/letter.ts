@@ -66,8 +66,9 @@ function parseFileEnd(bytes: Buffer): FileEnd | undefined {
   return end.length > LONGEST_END ? undefined : { id, size: Number(size), from: Number(from), bytes: end };
 }
 
-/** Whether it is from the pane of the folder that it came in. Otherwise a host could open a thread with each letter. */
-export function isOfBox({ tmux, pane }: Letter, box: string): boolean {
+/** Whether it is from the pane, or the headless agent, of the folder that it came in. Otherwise a host could open a thread with each letter. */
+export function isOfBox({ tmux, pane, ask, thread }: Letter, box: string): boolean {
+  if (ask !== undefined && thread !== undefined) return box === `0.${thread}`;
   return `${readTmuxVariable(tmux)?.pid}.${pane.slice(1)}` === box;
 }
 
@@ -85,10 +86,44 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Lett
     const event = driver.readEvent(parseForeignJson(json));
     if (event === undefined) return { kind: 'nothing' };
     const id = createHash('sha256').update(salt).update(text).digest('base64url').slice(0, 22);
-    return { kind: 'letter', letter: { id, writtenAt, ...headers, event } };
+    return { kind: 'letter', letter: { id, writtenAt, ...headers, event: withShortTexts(event) } };
   } catch (error) {
     return { kind: 'corrupt', why: (error as Error).message };
   }
+}
+
+/** Far longer than any agent writes or a person pastes. What is longer is searched, compared and split for seconds. */
+const LONGEST_TEXT = 1_000_000;
+const LONGEST_PROMPT = 4_000_000;
+
+function withShortTexts(event: AgentEvent): AgentEvent {
+  switch (event.event) {
+    case 'idle':
+      return event.text === undefined ? event : { ...event, text: shortened(event.text, LONGEST_TEXT) };
+    case 'said':
+      return { ...event, text: shortened(event.text, LONGEST_TEXT) };
+    case 'submitted':
+      return { ...event, prompt: shortened(event.prompt, LONGEST_PROMPT) };
+    case 'failed': {
+      const { error, details } = event;
+      return {
+        ...{ ...event, error: shortened(error, LONGEST_TEXT) },
+        ...(details === undefined ? {} : { details: shortened(details, LONGEST_TEXT) }),
+      };
+    }
+    case 'waiting':
+    case 'notice':
+      return event.message === undefined ? event : { ...event, message: shortened(event.message, LONGEST_TEXT) };
+    default:
+      return event;
+  }
+}
+
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text;
+  // Copied, because a part of a string keeps the whole string in memory.
+  const begin = Buffer.from(text.slice(0, most)).toString();
+  return `${begin}\n… (${text.length - most} more characters were left out)`;
 }
 
 type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & {

@@ -14,7 +14,7 @@ import {
   type PostOrder,
   type ThreadOrder,
 } from './orders.ts';
-import { filesAt, post, postTextsSoFar, type Speaker } from './said.ts';
+import { filesAt, post, postTextsSoFar, type Speaker } from './post-texts.ts';
 
 export async function obeyOrder(order: Order, context: CourierContext): Promise<void> {
   const outcome = await act(order, context).catch((error: unknown): OrderOutcome => {
@@ -81,12 +81,17 @@ async function postOrder(order: PostOrder, context: CourierContext): Promise<Ord
   return { outcome: 'posted', thread, because: '' };
 }
 
+/** A program that asks in a loop must not bury the thread. */
+const MOST_QUESTIONS = 10;
+
 async function askOrder(order: AskOrder, context: CourierContext): Promise<OrderOutcome> {
   const speaker = await speakerFor(order, context);
   if (speaker === undefined) return NOWHERE;
   await sayBefore(order, speaker);
   const { session, id, at: writtenAt, asker } = order;
   const { thread } = speaker.thread;
+  const others = context.prompts.inThread(thread).filter((one) => one.ofProgram && one.id !== id);
+  if (others.length >= MOST_QUESTIONS) return refused(`${others.length} questions are already open in its thread`);
   const letter = {
     ...{ ask: id, tmux: `${session.socket},${session.serverPid},0`, pane: session.paneId },
     ...{ project: speaker.directory, writtenAt, asker, ofProgram: true, agent: speaker.thread.agent },

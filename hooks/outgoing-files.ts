@@ -48,6 +48,7 @@ export function takeOutgoingFiles(text: string, rules: AttachRules): OutgoingFil
 }
 
 const TOO_MANY = 'more files than one message can hold';
+const TOO_LONG = 'the text is too long to look for files in it';
 /** Each costs time, on another host a round trip. */
 const MAX_ASKED = 20;
 
@@ -60,8 +61,13 @@ interface AttachMarkers {
   readonly tooMany: readonly string[];
 }
 
+/** Millions of lines take seconds. No agent writes so much at once. */
+const LONGEST_SEARCHED = 2 ** 20;
+
 /** A mark inside a code block is not an attachment. */
 function attachMarkersIn(text: string): AttachMarkers {
+  if (text.length > LONGEST_SEARCHED)
+    return { kept: text, paths: [], tooMany: text.includes('ATTACH:') ? [TOO_LONG] : [] };
   const paths = new Set<string>();
   let fence: string | undefined;
   const kept = text.split('\n').filter((line) => {

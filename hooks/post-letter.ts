@@ -28,7 +28,7 @@ import {
 import { handleFailed } from './failed.ts';
 import { handleIdle } from './idle.ts';
 import type { Letter } from './letter.ts';
-import { post, postTextsBefore } from './said.ts';
+import { post, postTextsBefore } from './post-texts.ts';
 
 /** Calls `risky` before it processes the letter's text. */
 export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {

@@ -23,7 +23,9 @@ export function progressText(
   if (level === 'quiet') return undefined;
   const running = turn.tools.findLast(({ outcome }) => outcome === undefined);
   const now = running === undefined ? counted(turn.tools) : untrustedLine(running.label, LONGEST_LABEL);
-  const head = waits ? ['waiting for you', now] : ['working', now, `started <t:${Math.floor(since / 1000)}:R>`];
+  // The name of a tool alone, such as that for questions, says nothing about what it waits for.
+  const what = running !== undefined && running.label === running.name ? '' : now;
+  const head = waits ? ['waiting for you', what] : ['working', now, `started <t:${Math.floor(since / 1000)}:R>`];
   const tools = level === 'verbose' ? turn.tools.slice(-TOOLS_SHOWN).map(toolLine) : [];
   return fitting([...tools, `-# ${head.filter(Boolean).join(' · ')}`]);
 }

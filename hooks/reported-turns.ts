@@ -25,6 +25,8 @@ interface Reported {
 const NOTHING: Reported = { prompts: [], texts: [], tools: [], version: 0 };
 /** The summary counts the others. */
 const MOST = 2_000;
+/** Characters of texts that are kept per turn. Each text was posted when it was reported; the others keep only their id. */
+const MOST_TEXT = 200_000;
 
 export function createReportedTurns(): ReportedTurns {
   const turns = new Map<string, Reported>();
@@ -43,17 +45,20 @@ export function createReportedTurns(): ReportedTurns {
     tools.map((tool) => (tool.outcome === undefined ? { ...tool, outcome: 'ok' as const } : tool));
 
   return {
-    begin: (key, prompt) => change(key, { prompts: [prompt], texts: [], tools: [] }),
+    begin: (key, prompt) => change(key, { prompts: prompt.length > MOST_TEXT ? [] : [prompt], texts: [], tools: [] }),
     said(key, text) {
       const before = get(key);
       if (before.texts.some(({ uuid }) => uuid === text.uuid) || next(before) >= MOST) return;
-      change(key, { texts: [...before.texts, { ...text, at: next(before) }], tools: ended(before.tools) });
+      const length = before.texts.reduce((sum, one) => sum + one.text.length, 0);
+      const kept = { ...text, text: length + text.text.length > MOST_TEXT ? '' : text.text, at: next(before) };
+      change(key, { texts: [...before.texts, kept], tools: ended(before.tools) });
     },
     tool(key, { name, input }, id) {
       const before = get(key);
       if (before.tools.some((tool) => tool.id === id) || next(before) >= MOST) return;
       const label = toolLabel(name, input);
-      const tool = { id, name, label, input, at: next(before), failure: '', outcome: undefined };
+      // Without its input: it may have megabytes, and only transcripts are searched for it.
+      const tool = { id, name, label, input: {}, at: next(before), failure: '', outcome: undefined };
       change(key, { tools: [...ended(before.tools), tool] });
     },
     of(key) {

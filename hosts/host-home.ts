@@ -35,9 +35,23 @@ export async function putScripts(
       throw new ThreadmuxError('home_unsafe', `${host.name}: ${untrustedCode(home)} ${untrustedText(why)}`, {
         hint: `Check it on ${host.name}: it must be a folder that only you own.`,
       });
+    if (home !== `${why}/.threadmux/for/${name}` || !USABLE.test(home)) throw unusable(host, home);
     there = { home, userHome: why };
   }
   return there;
+}
+
+/** The script refuses other paths, too, but a hostile host says what it wants. The path becomes part of commands and of typed text. */
+const USABLE = /^\/[^\p{Cc}'"\\`$]{1,4000}$/u;
+
+function unusable(host: Host, home: string): ThreadmuxError {
+  return new ThreadmuxError(
+    'home_unsafe',
+    `${host.name}: ${untrustedCode(home, 200)} is not a path that threadmux can use`,
+    {
+      hint: `Check HOME on ${host.name}.`,
+    },
+  );
 }
 
 /** Some ssh servers take no command that is longer than 32 KiB. */

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
+import { cardDraft } from '../dist/bridge/dialogs/card-text.js';
 import { panelDraft } from '../dist/bridge/panel/panel-text.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
@@ -32,6 +33,21 @@ const TESTED = [
   ' 46 passed, 1 failed',
 ];
 
+const TRUST = {
+  ...{ which: 'trust', full: false, form: 'choice', hasMore: false, field: undefined, help: '' },
+  title: 'Accessing workspace:',
+  text: [
+    '~/notes',
+    '',
+    'Quick safety check: is this a project that you created, or one that you trust?',
+    '',
+    'Claude Code can read, edit and run files here.',
+  ],
+  options: ['Yes, I trust this folder', 'No, exit'].map((label, at) => ({
+    ...{ number: at + 1, label, about: '', selected: at === 0 },
+  })),
+};
+
 /** Sets the clock of the workspace, which runs in this process, back while the messages are created. */
 let ago = 0;
 const now = Date.now;
@@ -56,6 +72,7 @@ await picture('page-dark', { ...DESKTOP, colorScheme: 'dark' }, `/#/${story.shop
 await picture('phone-prompt', { ...PHONE, colorScheme: 'light' }, `/#/${story.shop}`);
 await picture('phone-terminal', { ...PHONE, colorScheme: 'dark' }, `/#/${story.terminal}`);
 await picture('phone-list', { ...PHONE, colorScheme: 'dark' }, '/');
+await picture('phone-card', { ...PHONE, colorScheme: 'light' }, `/#/${story.notes}`);
 await panelPictures();
 await browser.close();
 await workspace.close();
@@ -259,16 +276,22 @@ async function tell({ channelId, newLink, url }) {
       ],
     },
   );
+  at(0.5);
+  const notes = await session('notes', 'laptop', '~/notes');
+  const card = cardDraft(TRUST, 'aaaaaaaaaaaaaaaa', 'Claude');
+  await say(notes, card.content, { components: card.components });
+  await write(notes, 'Sum up what I wrote last week', '📨');
   at(0);
   const since = Math.floor(Date.now() / 1000) - 41;
   await say(apiThread, `-# working · Edit: limiter.ts · started <t:${since}:R>`, { flags: 4096 });
   const tell = (thread, state, seconds, more = {}) =>
     workspace.tellState(thread, { state, since: Date.now() - seconds * 1_000, ...more });
   tell(shop, 'needs_person', 48, { for: 'permission' });
+  tell(notes, 'needs_person', 30, { for: 'dialog: Accessing workspace' });
   tell(apiThread, 'working', 41);
   tell(train, 'idle', 60);
   tell(terminal, 'shell', 600);
-  return { shop, terminal, api: apiThread, training: train };
+  return { shop, notes, terminal, api: apiThread, training: train };
 }
 
 /** The system's own font where it is a good one; a machine without a desktop has none. */

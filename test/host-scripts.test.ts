@@ -9,10 +9,10 @@ import { describe, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const FOLDERS = ['agents', 'bin', 'bridge', 'hooks', 'hosts', 'install', 'streams', 'threads', 'tmux'];
-/** Completions for the user's shell, and the supervisor of headless agents, which run only on the machine of the bridge. */
-const ONLY_HERE = ['bin/commands/completions.ts', 'streams/agent/process.ts'];
+/** Completions for the user's shell. */
+const ONLY_HERE = ['bin/commands/completions.ts'];
 /** Those that have another way where there is no /proc, and one that refuses to send files of it. */
-const NAMES_PROC = ['hosts/worktree-shell.ts', 'hooks/ask', 'hooks/outgoing-files.ts'];
+const NAMES_PROC = ['hosts/worktree-shell.ts', 'streams/agent/process.ts', 'hooks/ask', 'hooks/outgoing-files.ts'];
 
 const TOOLS =
   'awk|cat|chmod|cksum|cmp|cp|cut|date|dd|df|dirname|du|env|find|grep|head|id|ln|ls|mkdir|mkfifo|mv|od|ps|readlink|rm|rmdir|sed|sleep|sort|tail|tee|touch|tr|uniq|wc|xargs';

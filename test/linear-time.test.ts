@@ -9,7 +9,7 @@ import { displayWidth, tablesToCode } from '../core/markdown-tables.ts';
 import { splitMessage } from '../core/split.ts';
 import { cleanInbound, guardForPrompt, insideFence, neutralise } from '../core/untrusted-text.ts';
 import { takeOutgoingFiles } from '../hooks/outgoing-files.ts';
-import { stripBlocks } from '../hooks/said.ts';
+import { stripBlocks } from '../hooks/post-texts.ts';
 import { filterOutput } from '../streams/emulator/filter.ts';
 import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/message-plan.ts';
 import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';

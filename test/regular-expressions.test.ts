@@ -14,7 +14,7 @@ const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
   "threads/reconcile.ts: new RegExp(pattern, 'u')": {
     because: 'the user’s own pattern, on the first 200 characters of a name',
   },
-  "agents/fingerprint.ts: new RegExp(dialogLine, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
+  "agents/screen-fingerprint.ts: new RegExp(dialogLine, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
   "agents/claude/screen/shown-text.ts: new RegExp(BOX, 'm')": '/^❯\u00a0/m',
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
 };

@@ -22,7 +22,7 @@ import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent, parseStarted } from './remembered-session.ts';
 import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
-import { talksInChannel } from './talk.ts';
+import { talksInChannel } from './talking-channel.ts';
 
 interface BinderOptions {
   readonly config: Config;

@@ -27,7 +27,7 @@ import { sessionKey } from './registry.ts';
 import { likelyAgent } from './remembered-session.ts';
 import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-services.ts';
-import { talksInChannel } from './talk.ts';
+import { talksInChannel } from './talking-channel.ts';
 
 interface Lifecycle {
   /** Runs once now, for all hosts. */

@@ -16,7 +16,7 @@ import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent } from './remembered-session.ts';
 import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
-import { talksInChannel } from './talk.ts';
+import { talksInChannel } from './talking-channel.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;

@@ -17,21 +17,25 @@ export interface ReadPane {
 
 type KnownAgent = Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession' | 'agent'>;
 
-/** An agent without hooks is recognised by its program, or else by its screen. */
+/** An agent without hooks is recognised by its screen, in any program but a shell. */
 export function readPane(seen: LookResult, record: KnownAgent): ReadPane {
   const isAgent = record.shell === 'no';
   const expected = driverOf(record.agent);
   if (seen.kind === 'gone') return { screen: { kind: 'unknown' }, isAgent, driver: expected };
   if (record.claudeSession !== '' || record.shell === 'terminal')
     return { screen: screenOf(seen, record, expected), isAgent, driver: expected };
-  for (const driver of candidates(seen.command, expected)) {
+  // A shell shows whatever is printed in it, also the box of an agent around its own prompt: a message would run as a command.
+  const possible = isShell(seen.command) ? [] : candidates(seen.command, expected);
+  for (const driver of possible) {
     const screen = screenOf(seen, seen, driver);
-    const surely = ['empty', 'draft', 'menu', 'shellMode'].includes(screen.kind);
-    const likely = ['dialog', 'agents', 'subagent', 'transcript', 'aside'].includes(screen.kind);
-    if (surely || (likely && !isShell(seen.command))) return { screen, isAgent: true, driver };
+    if (AGENT_SCREENS.includes(screen.kind)) return { screen, isAgent: true, driver };
   }
   return { screen: screenOf(seen, { command: '' }, expected), isAgent, driver: expected };
 }
+
+const AGENT_SCREENS: readonly AgentScreen['kind'][] = [
+  ...(['empty', 'draft', 'menu', 'shellMode', 'dialog', 'agents', 'subagent', 'transcript', 'aside'] as const),
+];
 
 /** The one whose program runs alone knows its screen; otherwise the expected one is asked first. */
 function candidates(command: string, expected: AgentDriver): readonly AgentDriver[] {

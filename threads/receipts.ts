@@ -192,10 +192,14 @@ function matched(
   letter: ReceiptLetter,
   since: number,
 ): ConfirmedDelivery {
-  const open = deliveries.filter(({ state, submittedAt }) => state !== 'submitted' || submittedAt > since);
-  const ids = prompts.flatMap((prompt) => {
-    const at = open.findIndex((delivery) => isSame(delivery, prompt));
-    const [found] = at < 0 ? [] : open.splice(at, 1);
+  const open = deliveries
+    .filter(({ state, submittedAt }) => state !== 'submitted' || submittedAt > since)
+    .map((delivery) => ({ ...delivery, folded: folded(delivery.words), longest: longestPrompt(delivery) }));
+  const ids = prompts.slice(-MOST_PROMPTS).flatMap((prompt) => {
+    const near = open.filter(({ longest }) => prompt.length <= longest);
+    const words = near.length === 0 ? '' : folded(prompt);
+    const found = near.find((one) => (one.paths.length === 0 ? one.folded === words : isSameWithFiles(one, prompt)));
+    if (found !== undefined) open.splice(open.indexOf(found), 1);
     return found === undefined || found.state === 'submitted' ? [] : [found.id];
   });
   const confirmed = (one: DeliveryRecord): DeliveryRecord =>
@@ -205,8 +209,15 @@ function matched(
 
 const IMAGE = /\[Image #\d{1,4}\]/;
 
-function isSame({ words, paths }: DeliveryRecord, prompt: string): boolean {
-  if (paths.length === 0) return folded(prompt) === folded(words);
+/** No turn answers so many. A hostile host could name millions, each to be compared with each message. */
+const MOST_PROMPTS = 1_000;
+
+/** An agent may put marks and spaces into what was typed, but a prompt that is much longer is another one: it is not even read. */
+function longestPrompt({ words, paths }: DeliveryRecord): number {
+  return 10_000 + 4 * (words.length + paths.join(' ').length);
+}
+
+function isSameWithFiles({ words, paths }: DeliveryRecord, prompt: string): boolean {
   const rest = paths.reduce((text, path) => text.replaceAll(path, ' '), prompt).split(IMAGE);
   const hasFile = rest.length > 1 || rest[0] !== prompt;
   return hasFile && folded(rest.join(' ')) === folded(words.split(IMAGE).join(' '));

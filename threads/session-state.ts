@@ -108,7 +108,7 @@ export function readingOf(screen: AgentScreen, isAgent: boolean): ScreenReading 
 const WORDS: readonly string[] = ['permission', 'question', 'plan'];
 
 function dialogFor({ which, title }: AgentScreen & { kind: 'dialog' }): string {
-  return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80) || which}`;
+  return WORDS.includes(which) ? which : `dialog: ${title.slice(0, 80).replace(/:$/, '') || which}`;
 }
 
 export function promptState({ kind }: WaitingPrompt): SessionState {
@@ -117,4 +117,19 @@ export function promptState({ kind }: WaitingPrompt): SessionState {
 
 export function isSameState(a: SessionState | undefined, b: SessionState | undefined): boolean {
   return a?.state === b?.state && a?.for === b?.for;
+}
+
+const STATE_WORDS: Readonly<Record<SessionState['state'], string>> = {
+  starting: 'starting',
+  idle: 'idle',
+  working: 'working',
+  needs_person: 'needs you',
+  delivering: 'a message waits',
+  shell: 'shell',
+  ended: 'ended',
+  unreachable: 'unreachable',
+};
+
+export function stateWords({ state, for: about }: SessionState): string {
+  return about === undefined ? STATE_WORDS[state] : `${STATE_WORDS[state]} (${about})`;
 }

@@ -15,7 +15,7 @@ import { type Destination, projectOfPlace, type SessionPlace } from './destinati
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { titleOf } from './session-pane.ts';
-import { type Talk, talkOf, talksInChannel } from './talk.ts';
+import { type Talk, talkOf, talksInChannel } from './talking-channel.ts';
 
 /** A session and one of its panes. */
 export interface SessionPane extends CurrentPane {

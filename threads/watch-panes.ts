@@ -7,8 +7,8 @@
 //
 // This machine is looked at about once a second. Other hosts say when a pane moves (hosts/collect-letters-script.ts).
 
-import { screenFingerprint } from '../agents/fingerprint.ts';
 import type { AgentScreen } from '../agents/screen.ts';
+import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
 import { addReading, isUnsure, type SeenPane } from './pane-view.ts';

@@ -101,6 +101,7 @@ export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
       if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
       if (request.method !== 'GET' && request.method !== 'HEAD')
         return end(response, 405, 'Only GET is answered here.');
+      if (request.headers['service-worker'] === 'script') return endWorker(response);
       const asset = await assets.load(url.pathname);
       if (asset !== undefined) return sendAsset(request, response, asset);
       const file = attachments.locate(url.pathname);
@@ -109,6 +110,15 @@ export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
       end(response, 404, 'There is nothing here.');
     },
   };
+}
+
+/**
+ * Our page has no service worker. Another program installed it while it had our port: the browser removes it, with everything else that
+ * it keeps for this address, also the key that the worker could use.
+ */
+function endWorker(response: ServerResponse): void {
+  response.setHeader('Clear-Site-Data', '"*"');
+  end(response, 404, 'There is no service worker.');
 }
 
 /** For the bot, the only client on the socket: an address that it saved before a restart must still work. */

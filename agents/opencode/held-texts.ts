@@ -4,6 +4,14 @@ import type { Fields } from '../loose-fields.ts';
 
 export const LONGEST_TEXT = 2 ** 20;
 
+export interface OpencodeCall {
+  /** The id that the provider gave. It may give the same one again. */
+  readonly id: string;
+  readonly message: string;
+  readonly tool: string;
+  readonly input: Fields;
+}
+
 export interface OpencodeTurn {
   /** The last complete text, not reported yet. */
   held: { readonly id: string; readonly text: string } | undefined;
@@ -16,13 +24,22 @@ export interface OpencodeTurn {
   readonly messages: Set<string>;
   /** What was reported of each text, by the id of its part. */
   readonly texts: Map<string, string>;
-  readonly calls: Map<string, { readonly tool: string; readonly input: Fields }>;
+  /** By the ids of their part and call. */
+  readonly calls: Map<string, OpencodeCall>;
 }
 
 export const newTurn = (): OpencodeTurn => ({
   ...{ held: undefined, open: undefined, error: undefined, waits: false },
   ...{ messages: new Set<string>(), texts: new Map(), calls: new Map() },
 });
+
+/** The call that a request is about; undefined if several could be meant, because another one must never be shown in its place. */
+export function callOf(turn: OpencodeTurn | undefined, id: string, message: string): OpencodeCall | undefined {
+  const calls = [...(turn?.calls.values() ?? [])].filter(
+    (one) => one.id === id && (message === '' || one.message === message),
+  );
+  return calls.length === 1 ? calls[0] : undefined;
+}
 
 type HeldText = NonNullable<OpencodeTurn['held']>;
 

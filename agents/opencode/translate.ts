@@ -3,7 +3,7 @@
 
 import type { AgentEvent } from '../event.ts';
 import { type Fields, fieldsOf, listField, textField } from '../loose-fields.ts';
-import { hold, LONGEST_TEXT, newPart, newTurn, type OpencodeTurn } from './held-texts.ts';
+import { callOf, hold, LONGEST_TEXT, newPart, newTurn, type OpencodeTurn } from './held-texts.ts';
 import { failureInOurWords, inOurWords, permissionInOurWords, promptInOurWords, questionInOurWords } from './words.ts';
 
 /** The input of events has optional fields that `parseAgentEvent` fills in. */
@@ -82,9 +82,10 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     const state = fieldsOf(part.state);
     if (part.type !== 'tool' || state.status !== 'running') return [];
     const id = textField(part.callID);
-    if (turn.calls.has(id)) return [];
-    const call = { tool: textField(part.tool), input: fieldsOf(state.input) };
-    turn.calls.set(id, call);
+    const key = `${textField(part.id)} ${id}`;
+    if (turn.calls.has(key)) return [];
+    const call = { id, message: textField(part.messageID), tool: textField(part.tool), input: fieldsOf(state.input) };
+    turn.calls.set(key, call);
     if (call.tool === 'question') return flush(session);
     const { tool: name, input } = inOurWords(call.tool, call.input);
     return [...flush(session), drop('tool', session, { name, input })];
@@ -112,7 +113,8 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
 
   function permissionAsked(asked: Fields): readonly OpencodeStep[] {
     const session = textField(asked.sessionID);
-    const call = turns.get(session)?.calls.get(textField(fieldsOf(asked.tool).callID));
+    const { callID, messageID } = fieldsOf(asked.tool);
+    const call = callOf(turns.get(session), textField(callID), textField(messageID));
     const always = listField(asked.always).map(textField).filter(Boolean);
     const event = {
       ...{ event: 'asked' as const, ...base(session), kind: 'permission', ask: textField(asked.id) },

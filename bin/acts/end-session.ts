@@ -1,7 +1,7 @@
 // Ends a session. A declared one is marked first: the bridge would start it again.
 
 import { declaresName } from '../../core/project.ts';
-import { putEndMark, removeEndMark } from '../../home/end-marks.ts';
+import { putEndMark, removeEndMark } from '../../home/ended-on-purpose.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import type { SessionFinder, SessionTarget } from '../find-session.ts';
 

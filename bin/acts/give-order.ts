@@ -1,12 +1,22 @@
 // Gives an order to the process that posts, and waits for its outcome. The order is a file: it is carried out after a restart, too.
 
+import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import { type Order, type OrderOutcome, orderLetter, orderOutcomeSchema, outcomePath } from '../../hooks/orders.ts';
+import {
+  type Order,
+  type OrderOutcome,
+  orderLetter,
+  orderOutcomeSchema,
+  outcomePath,
+  type ThreadOrder,
+} from '../../hooks/orders.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
+import { toSessionPane } from '../../threads/panes.ts';
 import { startCourier } from '../running.ts';
 
 const LOOK_MS = 50;
@@ -16,6 +26,18 @@ export function giveOrder(home: Home, order: Order, paneId = order.session.paneI
   const { serverPid } = order.session;
   openOutbox(home.folder('outbox')).add(`${serverPid}.${paneId.replace('%', '')}`, orderLetter(order));
   startCourier();
+}
+
+/** Opens or archives the thread of a session. */
+export function orderThreadOf(
+  { host, session, record }: FoundSessions,
+  order: ThreadOrder['order'],
+  home: Home,
+): ThreadOrder {
+  const pane = toSessionPane(host, record?.socket ?? session.socket, session);
+  const given = { id: randomBytes(16).toString('hex'), order, session: { ...pane, group: session.group } };
+  giveOrder(home, given, record?.paneId);
+  return given;
 }
 
 /** Undefined if it is not carried out yet. */

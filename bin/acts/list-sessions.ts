@@ -2,8 +2,8 @@
 
 import { type FoundSessions, findSessions } from '../../bridge/commands/sessions.ts';
 import { errorData } from '../../core/errors.ts';
-import { loadStates, type ShownState, shownStates } from '../../threads/known-states.ts';
 import type { TimedState } from '../../threads/session-state.ts';
+import { loadStates, type ShownState, shownStates } from '../../threads/stored-states.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
 

@@ -1,5 +1,5 @@
-// Starts a session here or on another host, if it does not exist yet. It works without the bridge, which creates the thread when it sees the
-// session.
+// Starts a session here or on another host, if it does not exist yet. It works without the bridge. The thread is created at the agent's
+// first report, or before it if the agent asks something.
 
 import { resolve } from 'node:path';
 import { agentOfCommand } from '../../agents/configured-agent.ts';
@@ -23,6 +23,7 @@ import { listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { withProgress } from '../print.ts';
 import { configuredProject } from './configured-project.ts';
+import { orderThreadOf } from './give-order.ts';
 import { takeStartPlace } from './start-place.ts';
 import { untilAgentRuns } from './until-agent-runs.ts';
 
@@ -127,7 +128,9 @@ export async function startOne(
     }),
   );
   if (created && launch !== undefined && agent !== undefined) {
-    await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session, agent.driver));
+    const shown = await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session, agent.driver));
+    // No hook reports before a person has answered, for example whether to trust the folder: the answer is given in its thread.
+    if (shown === 'dialog') orderThreadOf({ host, session, record: undefined }, 'open', reach.home);
     if (!remainOnExit) await stopKeeping(tmux, session);
   }
   return { host, session, created, record: undefined, isShell: command === undefined };

@@ -15,13 +15,18 @@ import type { Tmux } from '../../tmux/tmux.ts';
 /** How long an agent is watched that shows no box to write into. */
 const WATCHED_MS = 3_000;
 
-/** Rejects with the last lines of an agent that quits at once. */
-export async function untilAgentRuns(tmux: Tmux, session: Session, driver: AgentDriver): Promise<void> {
+/** Resolves with what it shows, if that is known. Rejects with the last lines of an agent that quits at once. */
+export async function untilAgentRuns(
+  tmux: Tmux,
+  session: Session,
+  driver: AgentDriver,
+): Promise<AgentScreen['kind'] | undefined> {
   const pane = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
   for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
     const seen = await lookForExit(tmux, pane, QUIT_HISTORY);
     if (seen.kind === 'pane' && !seen.dead) {
-      if (await showsBox(tmux, pane, driver)) return;
+      const shown = await shownNow(tmux, pane, driver);
+      if (shown !== undefined && RUNS.includes(shown)) return shown;
       continue;
     }
     if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
@@ -31,11 +36,12 @@ export async function untilAgentRuns(tmux: Tmux, session: Session, driver: Agent
       hint: 'Correct that, then start it again.',
     });
   }
+  return undefined;
 }
 
 const RUNS: readonly AgentScreen['kind'][] = ['empty', 'draft', 'dialog'];
 
-async function showsBox(tmux: Tmux, pane: PaneRef, driver: AgentDriver): Promise<boolean> {
+async function shownNow(tmux: Tmux, pane: PaneRef, driver: AgentDriver): Promise<AgentScreen['kind'] | undefined> {
   const seen = await lookAtPane(tmux, pane);
-  return seen.kind === 'pane' && RUNS.includes(screenOf(seen, seen, driver).kind);
+  return seen.kind === 'pane' ? screenOf(seen, seen, driver).kind : undefined;
 }

@@ -1,13 +1,16 @@
-// Waits until a session is idle, needs a person or has ended. It only reads files of the bridge; while the bridge is down, it looks at
-// the pane itself. So it survives a restart of the bridge.
+// Waits until a session is idle, needs a person or has ended. It reads the states that the bridge writes, and believes them only if the
+// screen says the same now: the bridge looks once a second. While the bridge is down, it looks at the pane alone, so it survives a
+// restart of the bridge.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { loadStates, type ShownState, shownStates } from '../../threads/known-states.ts';
+import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import type { StateName } from '../../threads/session-state.ts';
-import { recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
+import { readingOf, type StateName } from '../../threads/session-state.ts';
+import { loadStates, type ShownState, shownStates } from '../../threads/stored-states.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { paneOf, recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
 
 export interface WaitResult {
@@ -29,6 +32,8 @@ const REMOTE_LOOK_MS = 2_000;
 const TIMEOUT_MS = 15_000;
 /** A look may catch a half-drawn screen. */
 const IN_A_ROW = 2;
+/** A prompt need not be on the screen. It counts if the bridge still says so after it has looked again. */
+const LOOKS_AGAIN_WITHIN_MS = 2_500;
 /** A session that was just started may still show its shell. */
 const STARTS_WITHIN_MS = 15_000;
 
@@ -38,16 +43,18 @@ export async function waitForSession(
   { timeoutMs, since = 0, signal }: WaitOptions,
 ): Promise<WaitResult> {
   const deadline = Date.now() + timeoutMs;
-  for (let before = '', times = 0, last: StateName = 'starting'; ; ) {
+  for (let before = '', times = 0, from = 0, last: StateName = 'starting'; ; ) {
     const seen = await look(target, reach);
     const meaning = seen === undefined ? undefined : meaningOf(seen, target, since);
-    times = meaning !== undefined && meaning.state === before ? times + 1 : 1;
+    const isAgain = meaning !== undefined && meaning.state === before;
+    times = isAgain ? times + 1 : 1;
+    from = isAgain ? from : Date.now();
     before = meaning?.state ?? '';
     last = seen?.state.state ?? last;
-    if (meaning !== undefined && (seen?.isWatched || times >= IN_A_ROW)) return meaning;
+    if (meaning !== undefined && seen !== undefined && (await isTrueNow(seen, target, { times, from }))) return meaning;
     if (Date.now() >= deadline) return { state: 'timeout', about: last };
-    const isHere = reach.hosts.isLocal(target.host) || seen?.isWatched;
-    const pauseMs = Math.min(isHere ? LOOK_MS : REMOTE_LOOK_MS, Math.max(1, deadline - Date.now()));
+    const isCheap = reach.hosts.isLocal(target.host) || (seen?.by === 'bridge' && meaning === undefined);
+    const pauseMs = Math.min(isCheap ? LOOK_MS : REMOTE_LOOK_MS, Math.max(1, deadline - Date.now()));
     await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
   }
 }
@@ -55,17 +62,17 @@ export async function waitForSession(
 interface Look {
   readonly state: ShownState;
   readonly record: ThreadRecord | undefined;
-  /** The bridge has seen it twice. */
-  readonly isWatched: boolean;
+  /** What says so. `end`: the session no longer exists. */
+  readonly by: 'bridge' | 'screen' | 'end';
 }
 
 /** Undefined if nothing is known now: the host is away. */
 async function look(target: SessionTarget, reach: SessionFinder): Promise<Look | undefined> {
   const record = recordNow(reach.home, target);
-  if (record?.closed) return { state: { state: 'ended' }, record, isWatched: true };
+  if (record?.closed) return { state: { state: 'ended' }, record, by: 'end' };
   const watched = record && bridgePid(reach.home) !== undefined ? loadStates(reach.home).get(record.thread) : undefined;
-  if (watched !== undefined) return { state: watched, record, isWatched: true };
-  try {
+  if (watched !== undefined) return { state: watched, record, by: 'bridge' };
+  return unlessAway(async () => {
     const found = await findSessions(
       target.host,
       { ...reach, records: record === undefined ? [] : [record] },
@@ -73,9 +80,30 @@ async function look(target: SessionTarget, reach: SessionFinder): Promise<Look |
     );
     const { id, serverPid } = target.session;
     const own = found.find(({ session }) => session.id === id && session.serverPid === serverPid);
-    if (own === undefined) return { state: { state: 'ended' }, record, isWatched: true };
+    if (own === undefined) return { state: { state: 'ended' }, record, by: 'end' };
     const [state] = await shownStates(reach.hosts.tmux(target.host), [own], () => undefined, TIMEOUT_MS);
-    return state && { state, record, isWatched: false };
+    return state && { state, record, by: 'screen' };
+  });
+}
+
+async function isTrueNow(
+  { state, record, by }: Look,
+  target: SessionTarget,
+  { times, from }: { readonly times: number; readonly from: number },
+): Promise<boolean> {
+  if (by === 'end' || state.state === 'ended') return true;
+  if (by === 'screen' || record === undefined) return times >= IN_A_ROW;
+  const seen = await unlessAway(() => lookAtPane(target.tmux, paneOf({ ...target, record })));
+  if (seen === undefined || seen.kind === 'gone') return false;
+  const { screen, isAgent } = readPane({ ...seen, mode: undefined }, record);
+  const reading = readingOf(screen, isAgent);
+  if (reading === undefined || reading.state === state.state) return true;
+  return state.state === 'needs_person' && Date.now() - from >= LOOKS_AGAIN_WITHIN_MS;
+}
+
+async function unlessAway<Seen>(act: () => Promise<Seen>): Promise<Seen | undefined> {
+  try {
+    return await act();
   } catch (error) {
     if (isThreadmuxError(error, 'host_unreachable')) return undefined;
     throw error;

@@ -3,7 +3,7 @@
 import { sessionAge } from '../../bridge/commands/sessions.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { isSessionName, labelOf } from '../../core/session-name.ts';
-import { stateWords } from '../../threads/known-states.ts';
+import { stateWords } from '../../threads/session-state.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { listEverywhere, type SessionWithState, sessionData } from '../acts/list-sessions.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';

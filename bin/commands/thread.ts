@@ -1,12 +1,10 @@
 // threadmux thread and auto. thread opens or archives the thread of a session. Only the process that posts writes the registry,
 // so this command leaves an order for it and waits for the result.
 
-import { randomBytes } from 'node:crypto';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import type { ThreadOrder } from '../../hooks/orders.ts';
-import { socketOf, toSessionPane } from '../../threads/panes.ts';
-import { giveOrder, orderFailure, outcomeWithin } from '../acts/give-order.ts';
+import { orderFailure, orderThreadOf, outcomeWithin } from '../acts/give-order.ts';
 import { openContext } from '../command-context.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
@@ -24,13 +22,9 @@ export async function orderThread(
   flags: ThreadFlags,
 ): Promise<void> {
   const reach = openSessionFinder();
-  const { host, session, record } = await findTarget(reach, name, flags.host);
-  const socket = record?.socket ?? (await socketOf(reach.hosts, host)) ?? '';
-  const given: ThreadOrder = {
-    ...{ id: randomBytes(16).toString('hex'), order },
-    session: { ...toSessionPane(host, socket, session), group: session.group },
-  };
-  giveOrder(reach.home, given, record?.paneId);
+  const target = await findTarget(reach, name, flags.host);
+  const { host, session } = target;
+  const given = orderThreadOf(target, order, reach.home);
   const doing = order === 'open' ? 'opening the thread' : 'archiving the thread';
   const done = await withProgress(doing, outcomeWithin(reach.home, given, flags.wait * 1_000));
   const where = `${printable(session.name)} on ${host}`;

@@ -5,7 +5,8 @@ import { errorData, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { VERSION } from '../../core/version.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';
-import { TOOLS } from './tool-list.ts';
+import { collectGarbage } from './small-heap.ts';
+import { type McpTool, TOOLS } from './tool-list.ts';
 import type { ToolInput } from './tools.ts';
 
 const INSTRUCTIONS =
@@ -37,6 +38,7 @@ export async function serveMcp(): Promise<void> {
       return asError(error);
     } finally {
       clearInterval(timer);
+      setImmediate(collectGarbage); // after the answer
     }
   });
   const closed = new Promise<void>((resolve) => {
@@ -54,14 +56,24 @@ async function call(name: string, input: ToolInput, signal: AbortSignal): Promis
     throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`, {
       hint: `The tools are ${TOOLS.map((one) => one.name).join(', ')}.`,
     });
-  const { AjvJsonSchemaValidator } = await import('./sdk-validator.ts');
-  const checked = new AjvJsonSchemaValidator().getValidator(tool.inputSchema)(input);
+  const checked = (await checkOf(tool))(input);
   if (!checked.valid)
     throw new ThreadmuxError('bad_usage', `the input of ${name} is not valid: ${checked.errorMessage}`, {
       hint: 'See the input schema of the tool.',
     });
   const { callTool } = await import('./tools.ts');
   return callTool(name, input, signal);
+}
+
+type Check = (input: ToolInput) => { readonly valid: boolean; readonly errorMessage?: string | undefined };
+const checks = new Map<string, Check>();
+
+/** Each schema is compiled once: to compile it takes more memory than all the rest of a call. */
+async function checkOf({ name, inputSchema }: McpTool): Promise<Check> {
+  const { AjvJsonSchemaValidator } = await import('./sdk-validator.ts');
+  const check = checks.get(name) ?? new AjvJsonSchemaValidator().getValidator(inputSchema);
+  checks.set(name, check);
+  return check;
 }
 
 function asResult(value: ToolInput) {

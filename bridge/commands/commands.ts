@@ -36,7 +36,7 @@ const SH_BYTES = 32 * 2 ** 20;
 const sh: Command = {
   name: 'sh',
   usage: '!sh <command>',
-  about: 'run a command in a shell of the session’s host (only with "allowShell")',
+  about: 'run a shell command on the session’s host (needs "allowShell")',
   async run(order, tools) {
     if (!tools.config.allowShell)
       throw new ThreadmuxError('bad_usage', '`!sh` is turned off.', {

@@ -1,8 +1,8 @@
 // !screen, !stop, !key and its short forms. Only keys from a list can be pressed, so no text can be typed with them.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dialogPatterns, screenFingerprint } from '../../agents/fingerprint.ts';
 import { driverOf } from '../../agents/list.ts';
+import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { narrowText } from '../../core/narrow-text.ts';
 import { isNewer } from '../../core/snowflake.ts';
@@ -41,7 +41,7 @@ const SEEN_AFTER_MS = 400;
 export const screenCommand: Command = {
   name: 'screen',
   usage: '!screen [image]',
-  about: 'what the pane shows now, as text that fits a phone, or as a picture',
+  about: 'what the pane shows now, as text or as a picture',
   run: async (order, tools) =>
     showScreen(await paneOf(order.thread, tools), /^(?:image|picture)$/i.test(order.rest.trim())),
 };

@@ -13,7 +13,7 @@ import { endStream } from './streams.ts';
 export const killCommand: Command = {
   name: 'kill',
   usage: '!kill <name>',
-  about: 'end a session, a terminal or a headless agent (its exact name, `name@host` on another host)',
+  about: 'end a session, terminal or headless agent by its exact name (`name@host` on another host)',
   async run(order, tools) {
     const { name, host } = parseLabel(order.rest.trim(), tools.config);
     if (name === '')

@@ -8,8 +8,7 @@ import { parsedJson } from '../../core/json.ts';
 import { settingFor } from '../../core/setting-words.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
-import { stateWords } from '../../threads/known-states.ts';
-import { promptState, type SessionState, type TimedState } from '../../threads/session-state.ts';
+import { promptState, type SessionState, stateWords, type TimedState } from '../../threads/session-state.ts';
 import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import type { StreamThread } from '../stream-threads.ts';
@@ -32,7 +31,7 @@ export const terminalCommand: Command = {
 export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--agent <name>] [--skip-permissions] <prompt>',
-  about: 'give an agent a prompt in a project, without a terminal, in a new thread',
+  about: 'give an agent a prompt in a project (`mini:shop` on another host), without a terminal, in a new thread',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const wanted = parseAgentOptions(rest);
@@ -63,7 +62,7 @@ export const doneCommand: Command = {
 export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
-  about: 'what this session does, and where; in the channel: list all terminals and headless agents',
+  about: 'what this session does; in the channel: all terminals and headless agents',
   async run(order, tools) {
     const record = sessionOf(order, tools);
     if (record !== undefined) return replyWith(await sessionStatus(record, order, tools));
@@ -156,16 +155,13 @@ export function beginTerminal(
 /** And gives it the prompt. */
 export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
   const there = tools.directories.elsewhere(asked.dir);
-  if (there !== undefined)
-    throw usage(
-      `Headless agents run only on ${untrustedCode(tools.config.host)}.`,
-      `\`!new <name> ${there.host} <directory>\` starts an agent in a session there.`,
-    );
   const agent = await headlessAgent(asked, tools);
   const program = agent.command[0] ?? agent.driver.name;
-  const path = tools.environmentOf(agent).PATH ?? '';
-  if ((await findProgram({ host: tools.config.host, program, path }, tools.hosts)) === undefined)
-    throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on this machine`, {
+  const host = there?.host ?? tools.config.host;
+  // Our own PATH counts only here.
+  const path = there === undefined ? (tools.environmentOf(agent).PATH ?? '') : '';
+  if ((await findProgram({ host, program, path }, tools.hosts)) === undefined)
+    throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on ${untrustedCode(host)}`, {
       hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
     });
   const stream = await begin('agent', asked, tools, agent.driver);
@@ -175,11 +171,10 @@ export async function beginAgent(asked: AskedStream, tools: CommandContext): Pro
 
 /** The agent that was asked for, or that of the project. */
 async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
-  const { config, threads } = tools;
+  const { config } = tools;
   const names = allDrivers().map((driver) => driver.name);
   if (name !== undefined) settingFor('agent', name, names);
-  const directory = name === undefined ? await tools.directories.resolve(dir) : '';
-  const project = name === undefined ? threads.destinationOf({ host: config.host, directory })?.project : undefined;
+  const project = name === undefined ? await projectOf(dir, tools) : undefined;
   const agent = configuredAgent(config, name ?? project?.defaults.agent ?? project?.agent ?? config.agent);
   if (agent.driver.headless !== undefined) return agent;
   const able = allDrivers().flatMap((one) => (one.headless === undefined ? [] : [`\`--agent ${one.name}\``]));
@@ -187,6 +182,14 @@ async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandCo
     `${agent.driver.title} cannot run without a terminal.`,
     `\`!new <name> --agent ${agent.driver.name}\` starts it in a session. Without a terminal: ${able.join(', ')}.`,
   );
+}
+
+async function projectOf(dir: string, { config, threads, directories }: CommandContext) {
+  const there = directories.elsewhere(dir);
+  const directory = await (there === undefined
+    ? directories.resolve(dir)
+    : directories.on(there.host).resolve(there.name));
+  return threads.destinationOf({ host: there?.host ?? config.host, directory })?.project;
 }
 
 async function begin(
@@ -199,6 +202,11 @@ async function begin(
   const { directories, config } = tools;
   const there = directories.elsewhere(wanted.dir);
   if (there !== undefined) {
+    if (wanted.skipPermissions)
+      throw usage(
+        `An agent may not skip permissions on ${untrustedCode(there.host)}.`,
+        'Omit `--skip-permissions`: that is possible only on this machine.',
+      );
     const dir = await directories.on(there.host).resolve(there.name);
     return tools.streams.begin({ ...wanted, host: there.host, dir, order });
   }

@@ -2,8 +2,8 @@
 // tmux keeps its pane.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasDialog } from '../../agents/fingerprint.ts';
 import { driverOf } from '../../agents/list.ts';
+import { hasDialog } from '../../agents/screen-fingerprint.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseSessionName } from '../../core/session-name.ts';
-import { hasEndMarks, readEndMark, removeEndMark } from '../../home/end-marks.ts';
+import { hasEndMarks, readEndMark, removeEndMark } from '../../home/ended-on-purpose.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
 import { type BegunSession, beginSession } from '../commands/new.ts';
 import {
@@ -23,7 +23,7 @@ import { openDeclaredMemory } from './declared-memory.ts';
 import type { DeclaredOptions, DeclaredSessions } from './declared-parts.ts';
 import { createRunLooks, type HostRuns, removeExited, stopKeepingPane } from './find-run.ts';
 import { givePrompt, postPrompt } from './give-prompt.ts';
-import { createStartLanes } from './start-lanes.ts';
+import { createStartQueue } from './start-queue.ts';
 import { closeQuietly, tellEnd, tellFailedStart } from './tell-end.ts';
 import { createTimedLooks } from './timed-looks.ts';
 
@@ -62,7 +62,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     if (now !== memory.get(keyOf(place)) && memory.set(keyOf(place), now)) changed();
   }
 
-  const lanes = createStartLanes(changed);
+  const starts = createStartQueue(changed);
   const looks = createTimedLooks(look, (host, error) => {
     log.info('declared sessions', { host, because: error.message });
     looks.in(host, RETRY_MS);
@@ -81,7 +81,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     const hasMarks = hasEndMarks(home);
     const isFirst = !seenHosts.has(host);
     seenHosts.add(host);
-    const isKnown = (key: string) => !lanes.isStarting(key) && lanes.lastStart(key) < began;
+    const isKnown = (key: string) => !starts.isStarting(key) && starts.lastStart(key) < began;
     await Promise.all(mine.map((place) => isKnown(keyOf(place)) && lookAt(place, runs, isFirst, hasMarks)));
     looks.in(host, hosts.isLocal(host) ? HERE_MS : THERE_MS);
   }
@@ -128,7 +128,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
   }
 
   async function startByItself(place: DeclaredPlace): Promise<void> {
-    const begun = lanes.inTurn(keyOf(place), place.host, async (runs) => {
+    const begun = starts.inTurn(keyOf(place), place.host, async (runs) => {
       // Somebody may have started or ended it while it waited for its turn, or changed the configuration.
       const now = isOpen ? placeOf(place) : undefined;
       if (now !== undefined && decide(now).do === 'start') await begin(now, runs);
@@ -161,7 +161,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   /** Somebody wants it. */
   function startNow<T>(place: DeclaredPlace, act: (place: DeclaredPlace) => Promise<T>): Promise<T> {
-    const started = lanes.once(keyOf(place), () => {
+    const started = starts.once(keyOf(place), () => {
       const { ended: _, ...known } = memory.get(keyOf(place));
       remember(place, { ...known, crashes: [], givenUp: false });
       return act(place);
@@ -186,7 +186,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
 
   const placeOf = (session: Parameters<typeof keyOf>[0]) => declared.find((one) => keyOf(one) === keyOf(session));
   const whyNotNow = (place: DeclaredPlace) =>
-    whyNot(place.start, memory.get(keyOf(place)), lanes.isStarting(keyOf(place)));
+    whyNot(place.start, memory.get(keyOf(place)), starts.isStarting(keyOf(place)));
 
   return {
     all: () => declared,
@@ -235,7 +235,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     async close() {
       isOpen = false;
       // What has begun ends soon; a start that somebody waits for does not.
-      await Promise.race([Promise.all([lanes.settled(), looks.close()]), sleep(CLOSE_MS)]);
+      await Promise.race([Promise.all([starts.settled(), looks.close()]), sleep(CLOSE_MS)]);
     },
   };
 }

@@ -4,8 +4,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../../agents/driver.ts';
-import { dialogPatterns } from '../../agents/fingerprint.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
+import { dialogPatterns } from '../../agents/screen-fingerprint.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';

@@ -3,7 +3,7 @@
 import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
 import { button } from '../../discord/messages.ts';
-import { stateWords } from '../../threads/known-states.ts';
+import { stateWords } from '../../threads/session-state.ts';
 import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
 import type { PanelRow, PanelView } from './panel-rows.ts';
 

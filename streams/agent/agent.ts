@@ -2,7 +2,7 @@
 // a prompt is reported once. After a restart the conversation continues, and an interrupted turn is reported as such.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConfiguredAgent } from '../../agents/configured-agent.ts';
+import { type ConfiguredAgent, withoutTerminal } from '../../agents/configured-agent.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
@@ -10,6 +10,7 @@ import type { Home } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
 import { openUnpostedFile, type PostedTurn, postTurn, type UnpostedTurn } from './post.ts';
 import { agentEnvironment } from './process.ts';
+import type { AgentHost } from './remote-process.ts';
 import {
   type AgentJob,
   type AgentPrompt,
@@ -34,7 +35,9 @@ export interface AgentParts {
   /** A file with settings for Claude Code that add our permission hook. */
   readonly agentSettings: string | undefined;
   /** Whether a prompt is a command, of the agent or the user's own, that may be used there. Other text that looks like one is sent as text. */
-  readonly isCommand?: (text: string, record: Pick<StreamRecord, 'dir' | 'agent'>) => Promise<boolean>;
+  readonly isCommand?: (text: string, record: StreamRecord) => Promise<boolean>;
+  /** For an agent on another host, which must be reachable: where it runs, and the settings there. */
+  readonly there?: (host: string) => Promise<AgentHost & { readonly agentSettings: string }>;
   readonly shell?: string;
   readonly unaskedMs?: number;
   /** Called before every start, because the configuration may have changed. Rejects if the directory is no longer allowed. */
@@ -68,6 +71,7 @@ const GONE: FinishedTurn = { kind: 'dropped', because: 'the agent was ended' };
 export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const { home, rest, log } = parts;
   const { thread } = record;
+  const runner = () => withoutTerminal(parts.agentOf(record));
   const state = openAgentState(home, thread);
   const dues = openUnpostedFile(home, thread);
   const closing = new AbortController();
@@ -146,7 +150,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     Object.assign(told, { toStop: false, dropped: 0 });
     const resumed = state.get().session;
     let said = await run(job, resumed);
-    const isNew = resumed !== undefined && isLost(said, runnable().driver.headless);
+    const isNew = resumed !== undefined && isLost(said, runner().driver.headless);
     if (isNew && !told.toStop && !closing.signal.aborted) {
       await said?.streamed;
       remember({ session: undefined });
@@ -158,26 +162,19 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return { streamed, due: { ...end, id: job.id, startedAt, parts, shown } };
   }
 
-  /** The configuration or the version of threadmux may have changed since it was started. */
-  function runnable() {
-    const { driver, command, environment } = parts.agentOf(record);
-    const { headless } = driver;
-    if (headless !== undefined)
-      return { driver: { ...driver, headless }, command, variables: [...environment, ...(headless.variables ?? [])] };
-    throw new ThreadmuxError('bad_usage', `${driver.title} cannot run without a terminal.`);
-  }
-
   async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
     const mine = conversation;
-    const { driver, command, variables } = runnable();
+    const { driver, command, variables } = runner();
+    const refusal = job.refusal?.();
+    if (refusal !== undefined) throw new ThreadmuxError('bad_usage', refusal);
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
     const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;
     const skipPermissions = record.skipPermissions && allowed.skipPermissions;
-    const hookSettings = parts.agentSettings;
+    const there = record.far && (await parts.there?.(record.far.host));
+    const { agentSettings: hookSettings } = there ?? parts;
     const turn = startTurn({
-      ...parts,
-      ...{ thread, driver },
+      ...{ ...parts, thread, there, driver },
       prompt: { id: job.id, text: job.text, isCommand },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),

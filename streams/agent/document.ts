@@ -15,6 +15,8 @@ interface TurnDocument {
   readonly blocks: readonly Block[];
   /** Text that is still being written and may be withdrawn. */
   readonly draft: string;
+  /** Of all blocks. */
+  readonly length: number;
 }
 
 type Block =
@@ -22,7 +24,12 @@ type Block =
   /** Someone else's message is here: what follows starts a new message. */
   | { readonly kind: 'break' };
 
-export const EMPTY_DOCUMENT: TurnDocument = { blocks: [], draft: '' };
+export const EMPTY_DOCUMENT: TurnDocument = { blocks: [], draft: '', length: 0 };
+
+/** As much as the files can have; another host must not fill our memory. */
+const MOST_TEXT = 16_000_000;
+const MOST_BLOCKS = 20_000;
+const TOO_MUCH = '-# ✘ Too much output: the rest of this turn is not shown.';
 
 /** The most messages per turn; the rest is in the file. */
 const PARTS = 20;
@@ -35,7 +42,7 @@ export function withEvent(document: TurnDocument, event: HeadlessEvent): TurnDoc
     case 'begin':
       return { ...document, draft: '' };
     case 'delta':
-      return { ...document, draft: document.draft + event.text };
+      return document.draft.length > MOST_TEXT ? document : { ...document, draft: document.draft + event.text };
     case 'text':
       return withBlock(document, { kind: 'text', text: event.text });
     case 'tool':
@@ -49,9 +56,14 @@ export function withEvent(document: TurnDocument, event: HeadlessEvent): TurnDoc
   }
 }
 
-function withBlock({ blocks }: TurnDocument, block: Block): TurnDocument {
+function withBlock(document: TurnDocument, block: Block): TurnDocument {
+  const { blocks, length } = document;
+  const size = block.kind === 'break' ? 0 : block.text.length;
   const isNothing = block.kind !== 'break' && block.text.trim() === '';
-  return { blocks: isNothing ? blocks : [...blocks, block], draft: '' };
+  if (isNothing || blocks.length > MOST_BLOCKS || length > MOST_TEXT) return { ...document, draft: '' };
+  const isTooMuch = blocks.length === MOST_BLOCKS || length + size > MOST_TEXT;
+  const kept: Block = isTooMuch ? { kind: 'line', text: TOO_MUCH } : block;
+  return { blocks: [...blocks, kept], draft: '', length: isTooMuch ? MOST_TEXT + 1 : length + size };
 }
 
 function failureOf(text: string): string {
@@ -131,6 +143,8 @@ export interface TurnEnd {
   readonly results: readonly HeadlessResult[];
   readonly status: number | undefined;
   readonly stderr: string;
+  /** Why the connection to its host ended before it did. */
+  readonly lost?: string;
 }
 
 /** Undefined if it succeeded. */

@@ -18,7 +18,7 @@ export interface AgentCommand {
   readonly onLine: (line: string) => void;
 }
 
-interface AgentProcess {
+export interface AgentProcess {
   write(text: string): void;
   endInput(): void;
   /** Ends it with every process it started; resolves when none is left. */
@@ -26,22 +26,21 @@ interface AgentProcess {
   readonly ended: Promise<AgentExit>;
 }
 
-interface AgentExit {
+export interface AgentExit {
   /** Undefined if it could not be started or was killed. */
   readonly status: number | undefined;
+  /** Why the connection to its host ended before it did. */
+  readonly lost?: string;
   /** The end of its stderr. */
   readonly stderr: string;
 }
 
-const STDERR_KEPT = 4_000;
+export const LAST_ERRORS = 4_000;
 /** An escaped process may keep the pipe open after the supervisor has finished. */
 const PIPES_GRACE_MS = 500;
 
 export function startAgentProcess(agent: AgentCommand): AgentProcess {
-  const mark = randomBytes(12).toString('hex');
-  // The shell's start-up files must not write to the agent's output or read its input.
-  const line = `cd ${quoteShellWord(agent.dir)} && exec ${quoteShellWords(['sh', '-c', RUN_FOUND, 'sh', ...agent.command])} <&4 >&5 4<&- 5>&-`;
-  const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', mark, agent.dir, agent.shell, line], {
+  const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', newMark(), agent.dir, agent.shell, lineOf(agent)], {
     env: { ...agent.env, ...(agent.env.PATH === undefined ? {} : { tmx_path: agent.env.PATH }) },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
@@ -54,7 +53,7 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
   stdout?.on('data', lines.add);
   let said = '';
   stderr?.on('data', (chunk: Buffer) => {
-    said = (said + chunk.toString('utf8')).slice(-STDERR_KEPT);
+    said = (said + chunk.toString('utf8')).slice(-LAST_ERRORS);
   });
 
   const ended = new Promise<AgentExit>((resolve) => {
@@ -89,6 +88,16 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
   };
 }
 
+/** Identifies the processes of a turn. */
+export function newMark(): string {
+  return randomBytes(12).toString('hex');
+}
+
+/** For the login shell. Its start-up files must not write to the agent's output or read its input. */
+export function lineOf({ dir, command }: Pick<AgentCommand, 'dir' | 'command'>): string {
+  return `cd ${quoteShellWord(dir)} && exec ${quoteShellWords(['sh', '-c', RUN_FOUND, 'sh', ...command])} <&4 >&5 4<&- 5>&-`;
+}
+
 const PASSED: readonly string[] = [
   ...[...COMMON_VARIABLES, 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TZ', 'TMPDIR', 'SSH_AUTH_SOCK', 'XDG_*'],
   ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'THREADMUX_HOME', 'all_proxy', 'ALL_PROXY'],
@@ -109,7 +118,7 @@ export function agentEnvironment(
 /** An interactive shell without a terminal prints these complaints. */
 const NOISE = /no job control in this shell|cannot set terminal process group|job control turned off/;
 
-function withoutNoise(stderr: string): string {
+export function withoutNoise(stderr: string): string {
   return stderr
     .split('\n')
     .filter((line) => !NOISE.test(line))
@@ -124,7 +133,7 @@ function withoutNoise(stderr: string): string {
  // * environment and left its parent is not found. First TERM, after two seconds KILL; it exits when no process is left.
  // * The agent runs in the foreground, because a shell makes background processes ignore SIGINT.
  */
-const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
+export const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
 exec 4<&0 5>&1 </dev/null >/dev/null
 cd "$dir" || exit 1
 marked() {
@@ -152,7 +161,7 @@ sweep() {
   while now=$(left); [ -n "$now" ] && [ $n -lt 60 ]; do
     for pid in $now; do case " $seen " in *" $pid "*) ;; *) kill -s TERM "$pid"; seen="$seen $pid";; esac; done
     [ $n -lt 20 ] || kill -s KILL $now
-    n=$((n + 1)); sleep 0.1 || sleep 1
+    n=$((n + 1)); sleep 0.1 2>/dev/null || sleep 1
   done 2>/dev/null
 }
 ( exec 4<&- 5>&- 2>/dev/null; read -r _ <&3; trap : TERM; sweep ) &

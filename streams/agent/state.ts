@@ -60,6 +60,8 @@ export interface AgentPrompt {
   /** The id of the message: the same id is the same prompt, and runs once. */
   readonly id: string;
   readonly text: string;
+  /** Called when its turn comes: why it must not run, or undefined. */
+  readonly refusal?: () => string | undefined;
 }
 
 export interface FinishedTurn {

@@ -4,7 +4,7 @@ import type { AgentDriver } from '../../agents/driver.ts';
 import type { HeadlessEvent, HeadlessResult, HeadlessRunner } from '../../agents/headless.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { Log } from '../../core/log.ts';
-import { untrustedHint } from '../../core/untrusted-text.ts';
+import { untrustedHint, untrustedText } from '../../core/untrusted-text.ts';
 import { showTyping } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
@@ -13,8 +13,11 @@ import { type OpenStreamMessage, postStreamParts, type StreamPart } from '../pos
 import { EMPTY_DOCUMENT, failureReason, lastWords, partsOf, type TurnEnd, withEvent } from './document.ts';
 import { partNonce, pause, type UnpostedTurn } from './post.ts';
 import { type AgentCommand, startAgentProcess } from './process.ts';
+import { type AgentHost, startRemoteAgentProcess } from './remote-process.ts';
 
 interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
+  /** Undefined on this machine. */
+  readonly there: AgentHost | undefined;
   readonly home: Home;
   readonly rest: Rest;
   readonly log: Log;
@@ -67,7 +70,11 @@ export function startTurn(options: TurnOptions): RunningTurn {
   let open: readonly OpenStreamMessage[] = [];
   let heardAt = startedAt;
 
-  const agent = startAgentProcess({ ...options, onLine });
+  const { there } = options;
+  const agent =
+    there === undefined
+      ? startAgentProcess({ ...options, onLine })
+      : startRemoteAgentProcess({ ...options, ...there, asks: headless.asks, onLine });
   agent.write(headless.input(prompt.text, prompt.isCommand));
   if (!headless.keepsInput) agent.endInput();
 
@@ -193,10 +200,17 @@ export const CUT_OFF: AgentEnd = {
 /** `isCut`: it ended because this process closed. `isNew`: the conversation to continue did not exist any longer. */
 export function endOf(ended: TurnEnd & { readonly isCut: boolean }, isNew: boolean): AgentEnd {
   if (ended.isCut) return CUT_OFF;
+  if (ended.lost !== undefined && ended.results.length === 0) return lostOnTheWay(ended.lost);
   const because = failureReason(ended);
   const words = lastWords(ended, isNew ? NEW : '');
   const turn: AgentEnd['turn'] = because === undefined ? { kind: 'done' } : { kind: 'failed', because };
   return { words, silent: false, turn };
+}
+
+function lostOnTheWay(because: string): AgentEnd {
+  const [why = ''] = because.split('\n', 1); // the rest is advice that does not fit here
+  const words = `⚠️ The turn ended: ${untrustedText(why, 700)}\n-# The conversation is kept. Write a message to continue it.`;
+  return { words, silent: false, turn: { kind: 'failed', because } };
 }
 
 /** The conversation to continue does not exist any longer. */

@@ -101,8 +101,8 @@ describe('outbox', () => {
     writeFileSync(join(outbox, 'aside', 'notes.txt'), 'not ours');
     expect((await cli.run(['outbox', '--json'])).data()).toMatchObject({
       letters: [
-        { id: '77.3-100000002.9', state: 'waiting', event: 'Stop' },
-        { id: '1760000000000-77.3-100000001.8', state: 'aside', event: 'Stop' },
+        { id: '77.3-100000002.9', state: 'waiting', event: 'idle' },
+        { id: '1760000000000-77.3-100000001.8', state: 'aside', event: 'idle' },
       ],
     });
     expect((await cli.run(['outbox', 'show', '77.3-100000002.9'])).stdout).toContain('"Stop"');

@@ -5,12 +5,10 @@ import { describe, expect, it, vi } from 'vitest';
 import { configuredNames, newName, projectFor } from '../../bridge/adopted-name.ts';
 import { type Project, projectsOf } from '../../core/project.ts';
 import type { Faults } from '../support/as-discord.mjs';
-import { standInAt } from '../support/fake-claude.ts';
 import { threadNames } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, reconcile, type Setting, WAIT } from './bridge-setup.ts';
 import { projectEntry, startProject } from './project-setup.ts';
-import { farAgent, startFar, startFarHost } from './remote-host.ts';
 
 async function createThread({ workspace }: Setting, name: string): Promise<string> {
   const path = `/channels/${workspace.channelId}/threads`;
@@ -151,23 +149,6 @@ describe('a thread that a user creates by hand', () => {
     await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
     expect([claude.prompts(), sessions(setting).toSorted()]).toEqual([['hello'], ['web', 'web-2']]);
     await vi.waitFor(async () => expect(await threadNames(setting.workspace)).toContain('[agent] web-2'), WAIT);
-  });
-
-  it('starts its session on the host of the project', async () => {
-    const far = await startFarHost('far2');
-    const { program, folder } = farAgent(far);
-    const path = tempFolder();
-    const setting = await startFar({
-      others: [far],
-      file: { agent: { command: [program] }, hosts: { far2: { ssh: 'far2', socket: far.place.tmux.socket } } },
-      servers: (own) => [
-        { ...own, projects: [projectEntry({ path, channel: own.channel, host: 'far2', threadsStart: true })] },
-      ],
-    });
-    const thread = await createThread(setting, 'fix it');
-    await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
-    expect(standInAt(folder).prompts()).toEqual(['hello']);
-    await vi.waitFor(async () => expect(await threadNames(setting.workspace)).toEqual(['[agent] fix-it@far2']), WAIT);
   });
 });
 

@@ -101,6 +101,60 @@ describe('a prompt on a host', () => {
   });
 });
 
+describe('a decision that waits for an unreachable host', () => {
+  async function waiting() {
+    let server: { allow: readonly string[] } | undefined;
+    const far = await startFar({
+      servers: (own) => {
+        server = own;
+        return [own];
+      },
+    });
+    const asked = await ask(far, await farPromptPane(far, far));
+    const listed = server?.allow ?? [];
+    await far.ssh.stop();
+    const allow = (now: readonly string[]) => void Object.assign(server ?? {}, { allow: now }); // as a change of config.json does
+    return { ...asked, remove: () => allow(['424242424242424242']), add: () => allow(listed) };
+  }
+  const isOpen = async ({ far, message }: Asked) => {
+    const now = (await far.workspace.person.messages(message.channel_id)).find(({ id }) => id === message.id);
+    expect(JSON.stringify(now?.components)).toContain('"p:');
+  };
+
+  it.each([
+    ['a tap', (asked: Asked) => tap(asked, 'Allow')],
+    ['a text', ({ far, pane }: Asked) => far.say(pane.thread, 'yes')],
+  ])('is not given by %s, if the person was removed from the list meanwhile; others can decide', async (_, decide) => {
+    const asked = await waiting();
+    await decide(asked);
+    await vi.waitFor(() => expect(asked.far.log.join('\n')).toContain('an answer waits'), WAIT);
+    asked.remove();
+    await asked.far.ssh.start();
+    await vi.waitFor(() => expect(asked.far.shared.prompts.isAnswered(asked.pane.thread)).toBe(false), WAIT);
+    await aWhile(1_500);
+    expect(asked.hook.child.exitCode).toBeNull();
+    await isOpen(asked);
+    asked.add();
+    await tap(asked, 'Deny');
+    expect(decisionIn(await asked.hook.printed)).toMatchObject({ behavior: 'deny' });
+  });
+
+  it('is not given after a restart either', async () => {
+    const asked = await waiting();
+    await tap(asked, 'Allow');
+    await vi.waitFor(() => expect(asked.far.log.join('\n')).toContain('an answer waits'), WAIT);
+    await asked.far.stop();
+    asked.remove();
+    await asked.far.ssh.start();
+    await asked.far.restart();
+    await aWhile(1_500);
+    expect(asked.hook.child.exitCode).toBeNull();
+    asked.add();
+    await tap(asked, 'Deny');
+    expect(decisionIn(await asked.hook.printed)).toMatchObject({ behavior: 'deny' });
+  });
+});
+
 describe('a plan on a host', () => {
   it.each([
     ['approved', 'Approve', 'allow'],

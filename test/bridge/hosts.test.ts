@@ -204,13 +204,14 @@ describe('a reply from a host', () => {
     const outbox = join(far.ours, 'outbox'); // the pane's folder is the only one in it
     const isEmpty = () => readdirSync(outbox, { recursive: true }).length === 1;
     const costs: number[] = [];
-    for (const last of ['first', 'second', 'third', 'fourth']) {
+    // Some of them include a look at the pane or at the sessions, all of them on a busy machine.
+    for (let n = 0; n < 20 && !costs.includes(0); n++) {
       await vi.waitFor(() => expect(isEmpty()).toBe(true), WAIT);
       const { execs } = far.ssh.counts;
-      expect(await reply(last)).toBe(`before ${last}`);
+      expect(await reply(`reply ${n}`)).toBe(`before reply ${n}`);
       costs.push(far.ssh.counts.execs - execs);
     }
-    expect(Math.min(...costs)).toBe(0); // the others include a periodic scan for new sessions
+    expect(costs).toContain(0);
   });
 });
 

@@ -168,11 +168,16 @@ describe('a notice', () => {
   });
 
   it('is gone in the end also if Retry came before the failed attempt had ended', async () => {
-    let isSlow = true;
-    const onRequest = ({ method, path }: { method: string; path: string }) =>
-      isSlow && method === 'DELETE' && path.includes(encodeURIComponent('📨'))
-        ? { kind: 'delay' as const, ms: 5_000 }
-        : undefined;
+    let endAttempt = () => {};
+    const over = new Promise<void>((resolve) => {
+      endAttempt = resolve;
+    });
+    const removals: string[] = [];
+    const onRequest = ({ method, path }: { method: string; path: string }) => {
+      if (method !== 'DELETE' || !path.includes(encodeURIComponent('📨'))) return undefined;
+      removals.push(path);
+      return { kind: 'delay-until' as const, over };
+    };
     const setting = await startSetting({ faults: { onRequest } });
     const claude = await setting.claude('web');
     await claude.tell('dialog', 'make');
@@ -180,12 +185,12 @@ describe('a notice', () => {
     await setting.untilMarked(message, '📨');
     await claude.tell('exit');
     await setting.answer(claude, /^⚠️ Not delivered\./);
-    await setting.untilMarked(message, '📨', '⚠️');
-    isSlow = false;
+    await vi.waitFor(() => expect(removals).toHaveLength(1), WAIT);
     const next = await setting.claude('web');
     await next.tell('dialog', 'make');
     await setting.say(claude, '!retry');
     await setting.answer(claude, /^🔁/);
+    endAttempt();
     await setting.untilMarked(message, '📨');
     expect(existsSync(setting.machine.home.path('inbox', `${message.id}.json`))).toBe(true);
     await next.tell('close');

@@ -167,8 +167,6 @@ describe('!terminal on another host', () => {
       await far.say(channelId, `!terminal ${dir} id`);
       await far.answer(channelId, words);
     }
-    await far.say(channelId, '!agent far:shop do it');
-    await far.answer(channelId, /Headless agents run only on `laptop`/);
     expect(sessions(far)).toEqual([]);
     const suggested = await openSuggestions(far);
     expect(await suggested('terminal', 'dir', 'fa')).toEqual(['far:']);

@@ -39,7 +39,7 @@ describe('the state of a session here', () => {
     await see('busy-with-draft', 'working');
     // In copy mode the program goes on below.
     setting.machine.tmux.call('copy-mode', '-t', '=web:');
-    await see('dialog-trust', 'needs_person dialog: Accessing workspace:');
+    await see('dialog-trust', 'needs_person dialog: Accessing workspace');
     setting.machine.tmux.call('send-keys', '-t', '=web:', '-X', 'cancel');
     await see('empty-after-reply', 'idle');
     // What cannot be read changes nothing.
@@ -157,7 +157,7 @@ describe('the state of a session on another host', () => {
     expect(execs).toBeGreaterThan(0);
     // No hook reports a panel that a person opens in the terminal.
     await pane.show('dialog-trust');
-    await untilState(far, pane.thread, 'needs_person dialog: Accessing workspace:');
+    await untilState(far, pane.thread, 'needs_person dialog: Accessing workspace');
     await pane.show('empty-fresh');
     await untilState(far, pane.thread, 'idle');
     // A prompt is a reason to look, and its answer in the terminal is seen.

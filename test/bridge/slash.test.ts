@@ -97,7 +97,7 @@ describe('a command that changes the account or the installation', () => {
     const { setting, claude } = await begin();
     const message = await setting.say(claude, '/login');
     const question = await setting.answer(claude, HELD);
-    expect(question.content).toBe('❔ `/login` changes the account that Claude Code uses. Run it?');
+    expect(question.content).toBe('❔ `/login` changes the account that the agent uses. Run it?');
     await aWhile(500);
     expect(noted(claude)).toEqual([]);
     await tap(setting, claude, question, 'Run /login');

@@ -122,6 +122,24 @@ describe('!agent', () => {
     expect(runs()).toHaveLength(3);
   });
 
+  it('does not run what waits for its turn, if its author was removed from the list meanwhile', async () => {
+    let server: { allow: readonly string[] } | undefined;
+    const { setting, agent, runs } = await start({
+      servers: (own) => {
+        server = own;
+        return [own];
+      },
+    });
+    const thread = await agent([{ say: 'first' }, { waitMs: 2_500 }]);
+    await setting.answer(thread, /^first$/);
+    const second = await setting.say(thread, 'second');
+    await setting.untilMarked(second, '📨');
+    Object.assign(server ?? {}, { allow: ['424242424242424242'] }); // as a change of config.json does
+    await setting.untilMarked(second, '⚠️');
+    await setting.answer(thread, /no longer on the list/);
+    expect(runs()).toHaveLength(1);
+  });
+
   it('is stopped by !stop, which ends the running prompt, drops the waiting ones and says so', async () => {
     const { setting, agent, runs } = await start();
     const thread = await agent([{ say: 'busy' }, WAITS]);

@@ -4,13 +4,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { standInAt } from '../support/fake-claude.ts';
 import { type PaneEnv, threadNames } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, startHook, startPromptPane } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, reconcile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
-import { projectEntry, startProject } from './project-setup.ts';
-import { farAgent, startFar, startFarHost } from './remote-host.ts';
+import { startProject } from './project-setup.ts';
 
 const record = ({ shared }: Setting, id: string) => shared.threads.registry.get(id);
 
@@ -164,26 +162,5 @@ describe('a channel that talks to a session', () => {
     const files = [{ name: 'notes.txt', data: 'hello' }];
     await setting.workspace.person.say(channelId, 'read this', { files });
     await vi.waitFor(() => expect(claude.prompts()).toEqual([expect.stringMatching(/read this.*notes\.txt/s)]), WAIT);
-  });
-
-  it('may talk to a session on another host', async () => {
-    const far = await startFarHost('far2');
-    const { program, folder } = farAgent(far);
-    const path = tempFolder();
-    const talking = await startFar({
-      others: [far],
-      file: {
-        agent: { command: [program] },
-        hosts: { far2: { ssh: 'far2', socket: far.place.tmux.socket } },
-      },
-      servers: (own) => [
-        { ...own, projects: [projectEntry({ path, channel: own.channel, host: 'far2', talk: 'main' })] },
-      ],
-    });
-    const { channelId } = talking.workspace;
-    await talking.untilMarked(await talking.say(channelId, 'hello'), '✅');
-    expect(standInAt(folder).prompts()).toEqual(['hello']);
-    await talking.answer(channelId, /hello/);
-    expect(await threadNames(talking.workspace)).toEqual([]);
   });
 });

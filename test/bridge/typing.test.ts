@@ -70,6 +70,18 @@ describe('a message in a thread', () => {
     expect(claude.prompts()).toEqual(Array(6).fill('again'));
   });
 
+  it('is typed if the screen still shows the message before it, whose receipt was faster, and stashes nothing', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('late', 700);
+    for (const text of ['again', 'again', 'other']) await setting.untilMarked(await setting.say(claude, text), '✅');
+    expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual([
+      'prompt: again',
+      'prompt: again',
+      'prompt: other',
+    ]);
+  });
+
   it('arrives whole when it is long: 20 kB, 300 lines', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');

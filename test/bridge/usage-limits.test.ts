@@ -107,7 +107,7 @@ describe('a usage limit', () => {
   it('does not make messages wait after Cancel', async () => {
     const { setting, claude } = await begin('continue');
     reach(setting, claude);
-    const notice = await setting.answer(claude, /wait until then, and Claude is told to continue\.$/);
+    const notice = await setting.answer(claude, /wait until then, and the agent is told to continue\.$/);
     const message = await setting.say(claude, 'one');
     await setting.untilMarked(message, '📨');
     await tap(setting, notice, 'Cancel');
@@ -126,7 +126,7 @@ describe('"continue"', () => {
   it('is sent once at the reset, and not again for the same limit', async () => {
     const { setting, claude } = await begin('continue');
     reach(setting, claude);
-    await setting.answer(claude, /Claude is told to continue\.$/);
+    await setting.answer(claude, /the agent is told to continue\.$/);
     await restartAtReset(setting, claude);
     await untilPrompts(claude, ['work', 'continue']);
     await setting.untilMarked((await continues(setting, claude))[0] as never, '✅');
@@ -153,7 +153,7 @@ describe('"continue"', () => {
   ] as const)('is not sent if %s', async (_, act, prompts) => {
     const { setting, claude } = await begin('continue');
     reach(setting, claude);
-    await setting.answer(claude, /Claude is told to continue\.$/);
+    await setting.answer(claude, /the agent is told to continue\.$/);
     await vi.waitFor(() => expect(readFileSync(schedulesOf(setting), 'utf8')).toContain('"continue"'), WAIT);
     await act(setting, claude);
     await restartAtReset(setting, claude);

@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe('the card of a dialog', () => {
-  it('is answered with a thumb: its options are on the screen of a phone and large enough', async () => {
+  it('is read and answered with a thumb: its text and its options are on the screen of a phone, and large enough', async () => {
     const program = await startProgram();
     const claude = await startFakeClaude(program.machine, 'web');
     const { page } = await openPage({ viewport: PHONE });
@@ -91,7 +91,7 @@ describe('the card of a dialog', () => {
     await you.openSession('web');
     await claude.tell('choice', {
       title: 'Accessing workspace:',
-      text: ['/home/me/project', '', 'Is this a project you created or one you trust?'],
+      text: ['/home/me/project', '', 'Is this a project you created or one you trust? (Such as your own code)'],
       options: ['No, exit', 'Yes, and do not ask again for this folder', 'Yes, I trust this folder'],
       at: 0,
     });
@@ -101,6 +101,8 @@ describe('the card of a dialog', () => {
     expect(box?.height).toBeGreaterThanOrEqual(32);
     expect(box?.x).toBeGreaterThanOrEqual(0);
     expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(PHONE.width);
+    const text = page.locator('.code pre', { hasText: 'Is this a project' });
+    expect(await text.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
 
     await option.click();
 

@@ -136,6 +136,93 @@ describe('a process that takes the port while the program is down', () => {
     expect(said.map(({ content }) => content).join()).not.toContain('written while');
   });
 
+  it('runs no script in a page that is still open, even if it answers like the workspace', async () => {
+    const { workspace, thread, page, you, complaints } = await openWorkspace({
+      tolerate: /401|ERR_|WebSocket|40\d|fail/i,
+    });
+    await you.openSession('web');
+    await workspace.close();
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const isScript = request.url?.endsWith('.js');
+      const script = 'document.title = "taken"; export default () => ({ name: "x" });';
+      const answer = { nonce: '1.made-up.nonce', token: 'made-up', key: 'made-up', id: '1' };
+      response.writeHead(200, { 'Content-Type': isScript ? 'text/javascript' : 'application/json' });
+      response.end(isScript ? script : JSON.stringify(answer));
+    });
+    const sockets = new WebSocketServer({ server });
+    const author = { id: workspace.botId, username: 'bot', bot: true, discriminator: '0', avatar: null };
+    const message = (at: number, language: string) => ({
+      ...{ id: `999999999999999${String(at).padStart(3, '0')}`, channel_id: thread, author, type: 0, flags: 0 },
+      ...{ timestamp: new Date().toISOString(), edited_timestamp: null, attachments: [], embeds: [], components: [] },
+      ...{ mentions: [], mention_roles: [], content: `\`\`\`${language}\nlet squatted = 1;\n\`\`\`` },
+    });
+    sockets.on('connection', (socket) => {
+      let s = 0;
+      const send = (t: string, d: unknown) => socket.send(JSON.stringify({ op: 0, s: ++s, t, d }));
+      socket.on('message', (data) => {
+        const { op } = JSON.parse(String(data));
+        if (op === 1) return socket.send(JSON.stringify({ op: 11, s: null, t: null, d: null }));
+        if (op !== 2 && op !== 6) return undefined;
+        send('RESUMED', {});
+        for (const [at, language] of ['rust', 'python', 'sql', 'java'].entries())
+          send('MESSAGE_CREATE', message(at, language));
+        return undefined;
+      });
+      socket.send(JSON.stringify({ op: 10, s: null, t: null, d: { heartbeat_interval: 20_000 } }));
+    });
+    await new Promise<void>((listening) => server.listen(Number(new URL(workspace.url).port), '127.0.0.1', listening));
+    onTestFinished(async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    });
+    await vi.waitFor(() => expect(asked).toContain('/sign-in/session'), { timeout: 30_000 });
+    await see(page.getByText('squatted').first());
+    await page.waitForTimeout(1_000);
+    expect(asked.filter((path) => path.endsWith('.js'))).toEqual([]);
+    expect(await page.title()).not.toBe('taken');
+    complaints.length = 0;
+  });
+
+  it('loses the service worker that it installed, with the key, when the program is up again', async () => {
+    const { workspace, page, complaints } = await openWorkspace({ tolerate: /./ });
+    await workspace.close();
+    const port = Number(new URL(workspace.url).port);
+    const server = createServer((request, response) => {
+      const isWorker = request.url === '/worker.js';
+      response.writeHead(200, { 'Content-Type': isWorker ? 'text/javascript' : 'text/html' });
+      const worker = `addEventListener('install', () => skipWaiting());
+        addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+        addEventListener('fetch', (event) => event.respondWith(new Response('<h1>taken</h1>', { headers: { 'Content-Type': 'text/html' } })));`;
+      response.end(isWorker ? worker : '<h1>wait</h1><script>navigator.serviceWorker.register("/worker.js")</script>');
+    });
+    await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
+    await page.goto(workspace.url);
+    await vi.waitFor(
+      async () => {
+        await page.goto(workspace.url);
+        expect(await page.textContent('body')).toBe('taken');
+      },
+      { timeout: 20_000 },
+    );
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+    await restart(workspace);
+    // Each visit makes the browser look for a new version of the worker, and that request reaches the program.
+    await vi.waitFor(
+      async () => {
+        await page.goto(workspace.url);
+        expect(await page.title()).toContain('threadmux');
+      },
+      { timeout: 40_000, interval: 4_000 },
+    );
+    expect(await page.evaluate(async () => (await navigator.serviceWorker.getRegistrations()).length)).toBe(0);
+    await see(page.getByText('threadmux link'));
+    complaints.length = 0;
+  });
+
   it('cannot read the key that the browser keeps', async () => {
     const { page } = await openWorkspace();
     const outcome = await page.evaluate(

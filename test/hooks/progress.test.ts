@@ -311,6 +311,8 @@ describe('the line of a turn', () => {
     const between = { ...turn, tools: turn.tools.slice(0, 2) };
     expect(progressText(between, 'normal', now)).toBe('-# working · Bash ×2 · started <t:1800000000:R>');
     expect(progressText(turn, 'normal', { ...now, waits: true })).toBe('-# waiting for you · Edit a.ts');
+    const asking = { ...turn, tools: [{ ...tool('AskUserQuestion', undefined), name: 'AskUserQuestion' }] };
+    expect(progressText(asking, 'normal', { ...now, waits: true })).toBe('-# waiting for you');
     expect(progressText({ ...turn, tools: [] }, 'normal', now)).toBe('-# working · started <t:1800000000:R>');
   });
 

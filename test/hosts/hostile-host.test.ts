@@ -1,11 +1,15 @@
 // What a hostile host cannot do with its answers, lines and files: keep us busy for ever, or write a link into our messages.
 
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { footer } from '../../agents/status-line.ts';
+import { fetchAttachments } from '../../bridge/typed-text.ts';
 import { silentLog } from '../../core/log.ts';
 import { runCourier } from '../../hooks/courier-loop.ts';
 import { hostOutbox, putHostLetter } from '../../hooks/host-letters.ts';
@@ -70,6 +74,30 @@ describe('a hostile host', () => {
     follower.close();
     await follower.over;
     expect(asked - before).toBeLessThan(4);
+  });
+
+  it('cannot put keys or other words into its pane by the path of a file that was sent there', async () => {
+    const server = createServer((_, response) => response.end('file')).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const file = { id: '1', filename: 'a b.txt', size: 4, url: `${api}/a.txt` };
+    const message = { ...{ id: '7', channelId: '1', authorId: '2', author: 'me', text: '' }, attachments: [file] };
+    const hosts = { isLocal: () => false, get: () => answering("printf '/h/\\033[201~\\r!rm -rf ~'") };
+    const parts = { api, hosts, remote: { home: async () => '/home/me/.threadmux/for/laptop' } };
+    const { paths } = await fetchAttachments(message, 'far', parts as never);
+    expect(paths).toEqual(['/home/me/.threadmux/for/laptop/files/7/a_b.txt']);
+  });
+
+  it.each([
+    ['/h/.threadmux/for/me\\r!rm', '/h'],
+    ['/elsewhere', '/h'],
+    ['/h\\n/.threadmux/for/me', '/h\\n'],
+    ['h/.threadmux/for/me', 'h'],
+    ['/h$(x)/.threadmux/for/me', '/h$(x)'],
+  ])('cannot give its home the path %j', async (home, userHome) => {
+    const said = answering(`printf 'done\\0%b\\0%b\\0' '${home}' '${userHome}'`);
+    await expect(putScripts(said, 'me', {})).rejects.toThrow(/far/);
   });
 
   it('writes no link into our messages', async () => {

@@ -16,6 +16,7 @@ export type Fault =
   | { readonly kind: 'apply-then-silence' }
   | { readonly kind: 'apply-then-answer'; readonly status: number; readonly body?: unknown }
   | { readonly kind: 'delay'; readonly ms: number }
+  | { readonly kind: 'delay-until'; readonly over: Promise<unknown> }
   | {
       readonly kind: 'limited';
       readonly retryAfterMs: number;

@@ -26,6 +26,9 @@ const state = {
   offer: undefined,
   /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
+  /** How long, in ms, the screen stays as it is when a prompt is submitted, although its hook has run. */
+  late: 0,
+  drawsAgain: 0,
   /** How often Enter has no effect. */
   swallow: 0,
   swallowed: 0,
@@ -161,6 +164,10 @@ function enter() {
       .split('\n')[0]
       .slice(0, process.stdout.columns - 4)}`,
   );
+  if (state.late > 0) {
+    state.drawsAgain = Date.now() + state.late;
+    setTimeout(draw, state.late + 1);
+  }
   draw(); // the text leaves the box before any hook runs
   if (state.busy) state.queue.push(text.trim());
   else turn([text.trim()]);
@@ -194,7 +201,8 @@ function key(bytes) {
   if (state.choice !== undefined) return inChoice(bytes);
   if (bytes === '\r') return enter();
   if (bytes === '\x13') {
-    if (state.box.length > 0) [state.stash, state.box] = [state.box, []];
+    if (state.box.length === 0) return note('key', bytes);
+    [state.stash, state.box] = [state.box, []];
     return;
   }
   note('key', bytes);
@@ -226,6 +234,7 @@ function input(bytes) {
 }
 
 function draw() {
+  if (Date.now() < state.drawsAgain) return;
   const width = process.stdout.columns;
   const rule = '─'.repeat(width);
   const rows = state.said.slice(-Math.max(1, process.stdout.rows - 16));
@@ -294,6 +303,9 @@ const ORDERS = {
   },
   slow: (ms) => {
     state.slow = ms;
+  },
+  late: (ms) => {
+    state.late = ms;
   },
   close: () => {
     state.dialog = undefined;

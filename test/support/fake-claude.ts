@@ -32,6 +32,7 @@ type Order =
   | 'dialog'
   | 'next'
   | 'slow'
+  | 'late'
   | 'close'
   | 'draft'
   | 'swallow'

@@ -50,10 +50,11 @@ export async function startLabWithHost({ sshd = false } = {}): Promise<LabWithHo
   return { lab, demo, ssh, socket, project };
 }
 
-/** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes. */
-export async function declineAutoMode({ socket }: LabWithHost, name: string): Promise<void> {
+/** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes before `isOver`. */
+export async function declineAutoMode({ socket }: LabWithHost, name: string, isOver?: () => boolean): Promise<void> {
+  const within = isOver === undefined ? 6_000 : 60_000;
   const tmux = (...args: string[]) => spawnSync('tmux', ['-u', '-S', socket, ...args], { encoding: 'utf8' }).stdout;
-  for (let until = Date.now() + 6_000; Date.now() < until; await sleep(400)) {
+  for (let until = Date.now() + within; Date.now() < until && !isOver?.(); await sleep(400)) {
     const screen = tmux('capture-pane', '-p', '-t', `=${name}:`);
     if (screen.includes('❯ No, keep manual mode')) return void tmux('send-keys', '-t', `=${name}:`, 'Enter');
     if (!screen.includes('Make auto mode your default')) continue;

@@ -13,7 +13,8 @@ export default function setup(): void {
   );
   if (!isChanged) return;
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck'], { stdio: 'inherit' });
-  execFileSync(process.execPath, ['scripts/copy-assets.mjs'], { stdio: 'inherit' });
+  for (const script of ['bundle-mcp', 'copy-assets'])
+    execFileSync(process.execPath, [`scripts/${script}.mjs`], { stdio: 'inherit' });
 }
 
 /** A folder changes when a file in it is removed. */

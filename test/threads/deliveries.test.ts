@@ -36,6 +36,15 @@ describe('a receipt', () => {
     expect(confirmedBy(deliveries, prompts, letter).ids).toEqual(wanted);
   });
 
+  it('of megabytes, or for thousands of prompts, is compared with many messages at once', () => {
+    const open = Array.from({ length: 200 }, (_, at) => typed(at, `message ${at}`, { paths: at % 2 ? [PNG] : [] }));
+    const began = performance.now();
+    expect(confirmedBy(open, ['a '.repeat(2_000_000)], letter).ids).toEqual([]);
+    const prompts = [...Array<string>(60_000).fill('one two three'), 'message 8'];
+    expect(confirmedByTurn(open, prompts, letter, 0).ids).toEqual(['8']);
+    expect(performance.now() - began).toBeLessThan(10_000); // it took minutes, and nothing else ran meanwhile
+  });
+
   it('that is read twice confirms nothing twice', () => {
     const once = confirmedBy([typed(5, 'go'), typed(6, 'go')], ['go'], letter);
     expect(once.ids).toEqual(['5']);

@@ -56,8 +56,8 @@ describe('the state of a session', () => {
     ['an agent whose shell is still in the pane', { record: FRESH, seen: seen('shell') }, 'starting'],
     [
       'an agent that asks before it starts',
-      { record: FRESH, seen: seen('needs_person', 'dialog: Accessing workspace:') },
-      'needs_person dialog: Accessing workspace:',
+      { record: FRESH, seen: seen('needs_person', 'dialog: Accessing workspace') },
+      'needs_person dialog: Accessing workspace',
     ],
     ['an agent without hooks that has started', { record: FRESH, seen: seen('idle') }, 'idle'],
     ['an agent that never started', { record: { ...FRESH, at: 0 }, seen: seen('shell') }, 'shell'],
@@ -136,7 +136,7 @@ describe('the reading of a screen', () => {
     ['dialog-permission-bash', 'permission'],
     ['dialog-question', 'question'],
     ['dialog-plan', 'plan'],
-    ['dialog-trust', 'dialog: Accessing workspace:'],
+    ['dialog-trust', 'dialog: Accessing workspace'],
     ['dialog-model', 'dialog: Select model'],
   ])('of %s says what for', (name, wanted) => {
     // On 40x15 the first line of some dialogs is off the screen.

@@ -35,12 +35,16 @@ interface PromptFinisherParts {
   readonly signal: AbortSignal;
   /** Whether the same agent has asked something since. */
   readonly isAskedAgain: (one: OpenPrompt) => boolean;
+  /** Whether this person may decide in the thread of the prompt now. */
+  readonly mayDecide: (one: OpenPrompt, person: string) => boolean;
   readonly untilBack: RemoteHosts['untilBack'];
   /** How long the dialog may stay in the terminal after its hook has left. */
   readonly checkAfterMs?: number | undefined;
 }
 
 interface PromptFinisher {
+  /** True if the person who decided was removed from the list before the hook had the answer: the prompt is open again. */
+  revoked(one: OpenPrompt): boolean;
   /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
   act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>>;
   /** Shows the end; again if a crash happens before it is recorded. */
@@ -68,6 +72,13 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
   }
 
   return {
+    revoked(one) {
+      const { id, ended, orders } = one.record;
+      if (ended?.kind !== 'decided' || parts.mayDecide(one, ended.by.id)) return false;
+      log.info('a decision does not count any more', { id, because: 'not listed' });
+      store.note(one, { ended: undefined, orders: orders.slice(0, -1) });
+      return true;
+    },
     async act(one, ended, again) {
       const { id, host, orders, agent } = one.record;
       if (ended.kind !== 'decided') {

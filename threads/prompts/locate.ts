@@ -3,6 +3,7 @@
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
+import type { HostList } from '../../tmux/host-list.ts';
 import type { SessionLookup } from '../panes.ts';
 import type { Threads } from '../session-threads.ts';
 import type { keptInput, PromptPane, PromptRecord } from './prompt-record.ts';
@@ -45,8 +46,9 @@ export async function locatePrompt(
   gone?: string,
 ): Promise<PromptPlace | undefined> {
   if (letter.thread !== undefined) {
-    const isAgent = loadStreamRecord(parts.home, letter.thread)?.kind === 'agent';
-    return isAgent && gone === undefined ? { thread: letter.thread, host: '' } : undefined;
+    const agent = loadStreamRecord(parts.home, letter.thread);
+    if (agent?.kind !== 'agent' || gone !== undefined) return undefined;
+    return { thread: letter.thread, host: agent.far?.host ?? '' };
   }
   const session = await parts.sessionOf(host, letter.tmux, letter.pane);
   if (session === undefined) {
@@ -68,6 +70,16 @@ export async function locatePrompt(
   };
 }
 
+/** Whether this may be the thread of a headless agent on that host. */
+export function isAgentOn(
+  host: string,
+  thread: string,
+  { home, hosts }: { readonly home: Home; readonly hosts: Pick<HostList, 'isLocal'> },
+): boolean {
+  const far = loadStreamRecord(home, thread)?.far;
+  return far === undefined ? hosts.isLocal(host) : far.host === host;
+}
+
 export function newPromptRecord(
   id: string,
   place: PromptPlace,
@@ -79,4 +91,14 @@ export function newPromptRecord(
     ...{ id, ...place, headless, agent, asker, message: '', ...kept, at: writtenAt },
     ...{ chosen: [], orders: [], undelivered: '', shown: false },
   };
+}
+
+/** Whether a person may decide in this thread now. A server that is not configured any more has no list. */
+export function isListed(
+  person: string,
+  thread: string,
+  { home, threads }: { readonly home: Home; readonly threads: Pick<Threads, 'registry' | 'connections'> },
+): boolean {
+  const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server ?? '';
+  return threads.connections.named(server)?.server.allow.includes(person) ?? true;
 }

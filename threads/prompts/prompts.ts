@@ -6,20 +6,14 @@ import type { AskedEvent } from '../../agents/event.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { keepTrying } from '../../core/keep-trying.ts';
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
-import type { Log } from '../../core/log.ts';
 import { nextPromptStep } from '../../core/prompt.ts';
 import { isOwnMessage } from '../../core/prompt-answer.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
-import type { Home } from '../../home/home.ts';
-import type { HostList } from '../../tmux/host-list.ts';
-import type { SessionLookup } from '../panes.ts';
-import type { RemoteHosts } from '../remote-hosts.ts';
-import type { Threads } from '../session-threads.ts';
 import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
-import { type AskLetter, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
+import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
@@ -32,7 +26,8 @@ import {
   type PromptEnd,
   sweepPrompts,
 } from './prompt-record.ts';
-import type { PromptWatch, WatchedPrompt } from './watch-prompt.ts';
+import type { PromptsOptions } from './prompts-options.ts';
+import type { WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {
   /** Posts the prompt and waits for its answer, in the background. Safe to repeat. */
@@ -51,18 +46,6 @@ export interface Prompts {
   close(): void;
 }
 
-export interface PromptsOptions {
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly log: Log;
-  readonly sessionOf: SessionLookup;
-  readonly hosts: HostList;
-  readonly remote: RemoteHosts;
-  readonly watch: PromptWatch;
-  /** How long the dialog may stay in the terminal after its hook has left. */
-  readonly checkAfterMs?: number;
-  readonly sweepMs?: number;
-}
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 
@@ -88,6 +71,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
     isAskedAgain: ({ record, input }) =>
       [...open.values()].some((other) => other.input.session === input.session && other.record.at > record.at),
+    mayDecide: ({ record }, person) => isListed(person, record.thread, options),
   });
   const isKnown = (id: string) => open.has(id) || over.has(id);
   const sweep = () => sweepPrompts(home, isKnown, answers, log);
@@ -142,6 +126,10 @@ export function openPrompts(options: PromptsOptions): Prompts {
 
   async function conclude(one: Open, ended: PromptEnd): Promise<TakenAnswer> {
     const { id } = one.record;
+    if (ending.revoked(one)) {
+      if (one.watched === undefined) void takeUpOne(one);
+      return 'over';
+    }
     const result = await ending.act(one, ended, () => endSoon(one, ended));
     if (result === 'waits') return result;
     one.stop();
@@ -171,8 +159,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const id = letter.ask;
       const before = open.get(id ?? '');
       if (id === undefined || (isKnown(id) && !before?.isUnsure)) return;
-      // Another host may report only its own panes.
-      if (letter.thread !== undefined && !options.hosts.isLocal(host)) return;
+      // A host may report only its own panes and agents.
+      if (letter.thread !== undefined && !isAgentOn(host, letter.thread, options)) return;
       answers.from(id, host, letter.asker ?? 0);
       if (store.read(id)?.ended !== undefined) return; // its letter was read again
       // Its hook was killed, so the agent itself reports the dialog. What may be on the screen gets its end.
@@ -237,7 +225,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         const input = inputOf(record);
         const one = input && add(record, input);
         if (one === undefined) forget(id, 'another version has written it');
-        else if (ended === undefined) void takeUpOne(one);
+        else if (ended === undefined || ending.revoked(one)) void takeUpOne(one);
         else void act(one, () => conclude(one, ended));
       }
     },

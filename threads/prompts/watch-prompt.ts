@@ -4,8 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../../agents/driver.ts';
 import type { AskedEvent } from '../../agents/event.ts';
-import { hasDialog, screenFingerprint } from '../../agents/fingerprint.ts';
 import { driverOf } from '../../agents/list.ts';
+import { hasDialog, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { openTool } from '../../agents/turn.ts';
 import type { FileSource } from '../../home/file-source.ts';
 import { hostFiles } from '../../hosts/host-files.ts';

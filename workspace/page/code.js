@@ -37,6 +37,21 @@ const ALIASES = {
   yml: 'yaml',
 };
 
+/**
+ * All languages are loaded with the page, and none later: while the workspace is down, another program may answer on its port, also like the
+ * workspace, and a script from there would run in this page.
+ */
+const loaded = new Map([...LANGUAGES].map((language) => [language, load(language)]));
+
+async function load(language) {
+  try {
+    const grammar = await import(`./vendor/highlight/${language}.js`);
+    hljs.registerLanguage(language, grammar.default);
+  } catch {
+    // its blocks stay without colours
+  }
+}
+
 /** @param {string} text @param {string} info the word after the fence */
 export function codeBlock(text, info) {
   const word = info.toLowerCase();
@@ -50,7 +65,7 @@ export function codeBlock(text, info) {
   copy.addEventListener('click', () => void copyText(copy, code.textContent));
   return h(
     'figure',
-    { class: 'code' },
+    { class: info === '' ? 'code plain' : 'code' },
     h('figcaption', {}, h('span', {}, info.slice(0, 20)), copy),
     h('pre', { tabindex: '0' }, code),
   );
@@ -70,12 +85,7 @@ async function copyText(button, text) {
 /** The text is already shown; its colours follow when the language is loaded. */
 async function colour(code, source, language) {
   try {
-    if (hljs.getLanguage(language) === undefined) {
-      // While the workspace is down, another program may answer on its port: load no script from there.
-      if (document.body.dataset.line !== 'online') return;
-      const grammar = await import(`./vendor/highlight/${language}.js`);
-      hljs.registerLanguage(language, grammar.default);
-    }
+    await loaded.get(language);
     const tree = hljs.highlight(source, { language, ignoreIllegals: true })._emitter.root;
     const made = document.createDocumentFragment();
     grow(tree.children, made);

@@ -26,7 +26,7 @@ export async function readTurn(path: string, options: ReadTurnOptions = {}): Pro
       return entry !== undefined && !entry.sidechain && search.take(entry);
     });
     if (end === 'shrunk' && tries < RESTARTS) continue;
-    return search.turn(end !== 'too-far' && end !== 'shrunk');
+    return search.turn({ whole: end !== 'too-far' && end !== 'shrunk', fromStart: end === 'start' });
   }
 }
 
@@ -106,12 +106,22 @@ function startSearch(wanted: string | undefined) {
       following = [];
       return false;
     },
-    turn(whole: boolean): AgentTurn | undefined {
+    turn({ whole, fromStart }: { readonly whole: boolean; readonly fromStart: boolean }): AgentTurn | undefined {
+      const early = fromStart ? following.filter(({ kind }) => kind === 'said') : [];
+      if (turn.length > 0 && early.length > 0)
+        return assemble(withEarly(turn.toReversed(), early.toReversed()), id, whole);
       // If the turn is too long to read completely, no user line may have been found.
       const found = turn.length > 0 || wanted !== undefined ? turn : following;
       return found.length === 0 ? undefined : assemble(found.toReversed(), id, whole);
     },
   };
+}
+
+/** Claude Code may write the first reply of a new file before the prompt. Both in the order of time. */
+function withEarly(turn: readonly TranscriptEntry[], early: readonly TranscriptEntry[]): readonly TranscriptEntry[] {
+  const after = turn.findIndex(({ kind }) => kind !== 'prompt' && kind !== 'command' && kind !== 'note');
+  const at = after < 0 ? turn.length : after;
+  return [...turn.slice(0, at), ...early, ...turn.slice(at)];
 }
 
 function assemble(entries: readonly TranscriptEntry[], promptId: string | undefined, whole: boolean): AgentTurn {

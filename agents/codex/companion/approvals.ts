@@ -19,11 +19,12 @@ export function askedBy(
   const at = { ...base, event: 'asked' as const, turn: turnId, ask, questions: [] };
   switch (request.method) {
     case 'item/commandExecution/requestApproval':
-      return { ...at, kind: 'permission', tool: 'Bash', ...commandInput(request.params) };
+      return { ...at, kind: 'permission', tool: 'Bash', ...commandInput(base, request.params) };
     case 'item/fileChange/requestApproval': {
       if (changes.length === 0) return undefined;
-      const description = request.params.reason ? { description: request.params.reason } : {};
-      return { ...at, kind: 'permission', ...changeInput(changes, description), always: ['changes of these files'] };
+      const { reason, ...params } = request.params;
+      const more = { ...(reason ? { description: reason } : {}), ...unusual(base, params) };
+      return { ...at, kind: 'permission', ...changeInput(changes, more), always: ['changes of these files'] };
     }
     case 'item/tool/requestUserInput': {
       const { questions } = request.params;
@@ -41,19 +42,26 @@ type CommandParams = (ServerRequest & { method: 'item/commandExecution/requestAp
 
 /** Fields that are shown in another place, or that say nothing to a person. */
 const NOT_SHOWN: ReadonlySet<string> = new Set([
-  ...['threadId', 'turnId', 'itemId', 'approvalId', 'startedAtMs', 'command', 'cwd', 'reason', 'commandActions'],
+  ...['threadId', 'turnId', 'itemId', 'approvalId', 'startedAtMs', 'command', 'reason', 'commandActions'],
   ...['availableDecisions', 'proposedExecpolicyAmendment', 'proposedNetworkPolicyAmendments'],
 ]);
-const USUAL: Readonly<Record<string, unknown>> = { kind: 'command', environmentId: 'local' };
+const USUAL = { kind: 'command', environmentId: 'local' };
 
-function commandInput(params: CommandParams): Pick<AskedEvent, 'input' | 'always'> {
-  const unusual = Object.entries(params).filter(
-    ([name, value]) => !NOT_SHOWN.has(name) && value !== null && value !== USUAL[name],
+/** Another folder, a wider permission, or a field of a newer version: it belongs to what is allowed. */
+function unusual({ cwd }: EventBase, params: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const usual = { ...USUAL, cwd };
+  const isUsual = (name: string, value: unknown) =>
+    value === undefined || value === null || value === usual[name as keyof typeof usual];
+  return Object.fromEntries(
+    Object.entries(params).filter(([name, value]) => !NOT_SHOWN.has(name) && !isUsual(name, value)),
   );
+}
+
+function commandInput(base: EventBase, params: CommandParams): Pick<AskedEvent, 'input' | 'always'> {
   const input = {
+    ...unusual(base, params),
     command: shellCommand(params.command),
     ...(params.reason ? { description: params.reason } : {}),
-    ...Object.fromEntries(unusual),
   };
   const always = alwaysOf(params.availableDecisions ?? []);
   return { input, ...(always === undefined ? {} : { always: [always.words] }) };
@@ -75,13 +83,13 @@ interface Amendment {
 
 function changeInput(
   changes: readonly PatchedFile[],
-  description: { readonly description?: string },
+  more: Readonly<Record<string, unknown>>,
 ): Pick<AskedEvent, 'tool' | 'input'> {
   const [first, ...others] = changes;
   if (first?.kind === 'add' && others.length === 0)
-    return { tool: 'Write', input: { file_path: first.path, content: first.diff, ...description } };
+    return { tool: 'Write', input: { ...more, file_path: first.path, content: first.diff } };
   const diff = changes.map((change) => `${headOf(change)}\n${change.diff}`).join('\n');
-  return { tool: 'Edit', input: { diff, ...description } };
+  return { tool: 'Edit', input: { ...more, diff } };
 }
 
 function headOf({ path, kind, movedTo }: PatchedFile): string {

@@ -92,10 +92,13 @@ export function changesOf(item: ServerItem): readonly PatchedFile[] {
   return read.every((one) => one !== undefined) ? read : [];
 }
 
-/** Codex runs everything as `bash -lc '…'`. Only a text without quotes inside is taken out, because then it is exact. */
+/**
+ * Codex runs everything as `bash -lc '…'`. Only a text without quotes inside is taken out, because then it is exact. The model may name
+ * another shell: one that is not the system's own is shown, because it may be any program.
+ */
 export function shellCommand(command: unknown): string {
   const text = textOr(command);
-  return /^\/[\w./-]+\/(?:ba|z|da|)sh -lc '([^']*)'$/.exec(text)?.[1] ?? text;
+  return /^(?:\/usr)?\/bin\/(?:ba|z|da|)sh -lc '([^']*)'$/.exec(text)?.[1] ?? text;
 }
 
 function textOr(value: unknown): string {

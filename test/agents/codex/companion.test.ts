@@ -103,6 +103,19 @@ describe('a command that the server asks about', () => {
     expect(shellCommand(command)).toBe(command);
   });
 
+  it.each(['/tmp/evil/bash', '/home/user/bin/sh', '/opt/homebrew/bin/zsh', './bin/bash', '/bin/../tmp/sh'])(
+    'stays whole if %s runs it, which somebody else may have written',
+    (shell) => {
+      const command = `${shell} -lc 'ls'`;
+      expect(shellCommand(command)).toBe(command);
+    },
+  );
+
+  it('says in which folder it runs, if that is not the one of the conversation', () => {
+    expect(askedBy(base, requestOf(COMMAND, { cwd: base.cwd }), [])?.input).not.toHaveProperty('cwd');
+    expect(askedBy(base, requestOf(COMMAND, { cwd: '/home/user' }), [])?.input).toMatchObject({ cwd: '/home/user' });
+  });
+
   it.each([
     [{ kind: 'allow', always: false } as const, { decision: 'accept' }, undefined],
     [
@@ -134,6 +147,12 @@ describe('a change of files that the server asks about', () => {
   const add = { path: '/new.txt', kind: { type: 'add' }, diff: 'hello\n' };
   const update = { path: '/old.txt', kind: { type: 'update', move_path: '/moved.txt' }, diff: '@@ -1 +1 @@\n-a\n+b\n' };
   const changes = (...all: object[]) => changesOf({ type: 'fileChange', id: 'i', changes: all });
+
+  it('shows what else would be allowed with it', () => {
+    const root = parseRequest(CHANGE, 8, { threadId: 't', turnId: 'u', itemId: 'i', grantRoot: '/' }) as ServerRequest;
+    expect(askedBy(base, root, changes(add))?.input).toMatchObject({ grantRoot: '/', file_path: '/new.txt' });
+    expect(askedBy(base, root, changes(update))?.input).toMatchObject({ grantRoot: '/' });
+  });
 
   it('shows a new file', () => {
     expect(askedBy(base, request, changes(add))).toMatchObject({

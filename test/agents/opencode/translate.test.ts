@@ -29,9 +29,9 @@ function open() {
       event('message.part.updated', { part: { ...part, text: text.slice(0, 2) } });
       event('message.part.updated', { part: { ...part, time: { start: 1, end: 2 } } });
     },
-    tool(tool: string, input: Record<string, unknown>, callID = 'call_1') {
+    tool(tool: string, input: Record<string, unknown>, callID = 'call_1', more: Record<string, unknown> = {}) {
       const { part } = recorded('event.message.part.updated.tool');
-      const call = { ...part, tool, callID, messageID: MESSAGE };
+      const call = { ...part, tool, callID, messageID: MESSAGE, ...more };
       event('message.part.updated', { part: call });
       event('message.part.updated', { part: { ...call, state: { status: 'running', input } } });
       event('message.part.updated', { part: { ...call, state: { status: 'completed', input } } });
@@ -162,6 +162,27 @@ describe("OpenCode's events", () => {
     expect(one.taken()).toMatchObject([
       { do: 'close', event: 'resolved', ask: recorded('event.permission.replied').requestID },
     ]);
+  });
+
+  it('never show an earlier call of the same id in place of the one that is asked about', () => {
+    const asks = (messageID: string, command: string) => ({
+      ...{ permission: 'bash', patterns: [command], metadata: { command } },
+      tool: { messageID, callID: 'call_0' },
+    });
+    const one = open();
+    one.prompt('a');
+    one.says('I look.');
+    one.tool('bash', { command: 'ls' }, 'call_0');
+    one.says('I clean up.', 'prt_2', 'msg_2');
+    // Some providers begin to count again with every message.
+    one.tool('bash', { command: 'rm -rf /' }, 'call_0', { id: 'prt_3', messageID: 'msg_2' });
+    one.taken();
+    one.replay('permission.asked', 'permission.asked', asks('msg_2', 'rm -rf /'));
+    expect(one.taken().at(-1)).toMatchObject({ tool: 'Bash', input: { command: 'rm -rf /' } });
+    // Twice in one message: only the request itself tells which one it is.
+    one.tool('bash', { command: 'rm -rf ~' }, 'call_0', { id: 'prt_4', messageID: 'msg_2' });
+    one.replay('permission.asked', 'permission.asked', asks('msg_2', 'rm -rf ~'));
+    expect(one.taken().at(-1)).toMatchObject({ tool: 'Bash', input: { command: 'rm -rf ~' } });
   });
 
   it('show everything of a request that is not about its tool', () => {

@@ -1,10 +1,10 @@
 // The command line for scripts, with the whole program running beside it: start and wait, ask a person, send files.
 
-import { readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startRunningUp } from '../../support/running-up.ts';
-import { WAIT } from '../cli.ts';
+import { PROGRAM, WAIT } from '../cli.ts';
 
 const startShop = async (up: Awaited<ReturnType<typeof startRunningUp>>, name = 'shop') => {
   expect((await up.run(['start', name])).status).toBe(0);
@@ -80,6 +80,34 @@ describe('start --prompt, wait and reply', () => {
   });
 });
 
+describe('an agent that asks something before it starts', () => {
+  it('has a thread at once: a person answers there, and then it gets the prompt', async () => {
+    const up = await startRunningUp();
+    const asking = join(up.cli.dir, 'asking.mjs');
+    const screen = join(import.meta.dirname, '../../fixtures/screens/2.1.197/80x24/dialog-trust.ansi');
+    const program = `#!${process.execPath}
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+process.stdout.write('\\x1b[H\\x1b[2J' + readFileSync('${screen}', 'utf8').trimEnd().replaceAll('\\n', '\\r\\n'));
+process.stdin.setRawMode(true);
+process.stdin.once('data', () => {
+  process.stdin.setRawMode(false);
+  process.stdin.pause();
+  spawnSync('${join(up.cli.dir, 'claude')}', { stdio: 'inherit' });
+});
+`;
+    writeFileSync(asking, program, { mode: 0o755 });
+    const config = { agent: { command: [asking] }, projects: [{ path: up.project }] };
+    writeFileSync(join(up.cli.root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
+    const starting = up.run(['start', 'careful', '--prompt', 'go on', '--wait', '--timeout', '60']);
+    await vi.waitFor(() => expect(up.record('careful').claudeSession).toBe(''), WAIT);
+    const card = await up.message('careful', /Accessing workspace|trust this folder/);
+    await up.tap('careful', card, 'Yes, I trust this folder');
+    expect(await starting).toMatchObject({ status: 0, stdout: 'Echo: go on\n' });
+    expect((await up.claude('careful')).prompts()).toEqual(['go on']);
+  });
+});
+
 describe('file and ask', () => {
   it('sends a file of the project to the thread, and refuses others', async () => {
     const up = await startRunningUp();
@@ -125,6 +153,39 @@ describe('file and ask', () => {
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['what do you mean?']), WAIT);
     await up.person().say(up.record('shop').thread, 'Blue');
     expect((await asking).stdout).toBe('blue\n');
+  });
+
+  it('can be answered in the terminal as well: the first answer counts, and closes the other place', async () => {
+    const up = await startRunningUp();
+    await startShop(up);
+    /** In a pane of the session, with a real terminal. */
+    const askInPane = (question: string) => {
+      const out = join(up.cli.dir, `answer-${question.length}`);
+      const command = `${process.execPath} ${PROGRAM} ask '${question}' --option yes --option no > ${out}; echo "code $?" >> ${out}; sleep 60`;
+      const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root };
+      const words = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+      const pane = up.cli.tmux.call('split-window', '-d', '-P', '-F', '#{pane_id}', ...words, '-t', '=shop:', command);
+      return { pane, printed: () => readFileSync(out, 'utf8') };
+    };
+    const shown = (pane: string) => up.cli.tmux.call('capture-pane', '-p', '-t', pane);
+
+    const first = askInPane('Deploy?');
+    await vi.waitFor(() => expect(shown(first.pane)).toContain('Answer here or in the thread:'), WAIT);
+    const card = await up.message('shop', /Deploy\?/);
+    up.cli.tmux.call('send-keys', '-t', first.pane, 'maybe', 'Enter');
+    up.cli.tmux.call('send-keys', '-t', first.pane, 'No', 'Enter');
+    await vi.waitFor(() => expect(first.printed()).toBe('no\ncode 0\n'), WAIT);
+    const closed = await vi.waitFor(async () => {
+      const now = (await up.messages('shop')).find(({ id }) => id === card.id);
+      expect(now?.components).toEqual([]);
+      return now;
+    }, WAIT);
+    expect(closed?.content).toContain('Deploy?');
+
+    const second = askInPane('Deploy again?');
+    await vi.waitFor(() => expect(shown(second.pane)).toContain('Answer here or in the thread:'), WAIT);
+    await up.tap('shop', await up.message('shop', /Deploy again\?/), '1. yes');
+    await vi.waitFor(() => expect(second.printed()).toBe('yes\ncode 0\n'), WAIT);
   });
 
   it('has exit code 5 if nobody answers, and the question says so', async () => {

@@ -249,7 +249,7 @@ describe('doctor, checking the threadmux home,', () => {
     writeFileSync(join(ill.root, 'outbox', 'aside', '1-77.1-100000000.1'), '');
     const findings = await ill.examine();
     expect(findings).toContainEqual(
-      fault('outbox', '1 of Claude.s messages are not delivered, the oldest for 1 h', 'threadmux logs'),
+      fault('outbox', "1 of the agents' messages are not delivered, the oldest for 1 h", 'threadmux logs'),
     );
     expect(findings).toContainEqual(fault('outbox', 'They are in', 'threadmux logs', 'warn'));
   });

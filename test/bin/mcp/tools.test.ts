@@ -205,6 +205,23 @@ describe('the own thread', () => {
     expect((await mcp.error('ask_person', { question: 'x', options: ['a', 'A'] })).code).toBe('bad_usage');
   });
 
+  it('has at most ten open questions of programs; more are refused', async () => {
+    const { up, mcp } = await startLead();
+    const ask = (at: number) => ({
+      name: 'ask_person',
+      arguments: { question: `Question ${at}?`, timeout_seconds: 60 },
+    });
+    const all = Array.from({ length: 12 }, (_, at) => mcp.client.callTool(ask(at), undefined, { timeout: 90_000 }));
+    const refused = await Promise.race(all);
+    expect([refused.isError, JSON.stringify(refused.content)]).toEqual([
+      true,
+      expect.stringContaining('10 questions are already open'),
+    ]);
+    const cards = (await up.messages('lead')).filter(({ content }) => /Question \d+\?/.test(content));
+    expect(cards).toHaveLength(10);
+    for (const one of all) one.catch(() => {}); // the client is closed
+  });
+
   it('a call that the client cancels closes the question', async () => {
     const { up, mcp } = await startLead();
     const cancel = new AbortController();

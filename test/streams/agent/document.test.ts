@@ -24,6 +24,19 @@ describe('the document of a turn', () => {
     expect(shown(text('one'), delta('half a sen'), { kind: 'begin' }, delta('tw'))).toEqual(['one\n\ntw']);
   });
 
+  it('stops growing, and says so', () => {
+    const most = { ...EMPTY_DOCUMENT, length: 15_999_990 };
+    const full = [text('x'.repeat(20)), text('more'), tool('Bash')].reduce(withEvent, most);
+    expect(partsOf(full, true).map(({ content }) => content)).toEqual([
+      '-# ✘ Too much output: the rest of this turn is not shown.',
+    ]);
+    const blocks = Array.from({ length: 20_000 }, () => ({ kind: 'break' as const }));
+    const many = [text('one'), text('two')].reduce(withEvent, { ...EMPTY_DOCUMENT, blocks });
+    expect(many.blocks).toHaveLength(20_001);
+    const draft = { ...EMPTY_DOCUMENT, draft: 'x'.repeat(16_000_001) };
+    expect(withEvent(draft, delta('more')).draft).toHaveLength(16_000_001);
+  });
+
   it('has one line per tool, whatever its label contains', () => {
     const failed: HeadlessEvent = {
       kind: 'tool failed',

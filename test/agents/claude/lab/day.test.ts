@@ -43,6 +43,12 @@ it(
     const untilShown = (thread: string, wanted: RegExp) =>
       vi.waitFor(() => expect(shown(thread)).toMatch(wanted), PATIENCE);
 
+    /** A hook reports a dialog before Claude draws it; keys that are pressed before that are lost. */
+    const onScreen = async (one: LabSession) => {
+      await vi.waitFor(async () => expect(await one.read()).toMatchObject({ kind: 'dialog' }), PATIENCE);
+      await sleep(1_500);
+    };
+
     const watched: Watched[] = [];
     const watch = (one: LabSession, socket: string, isNew = false) => {
       const found = { name: one.record().sessionName, thread: one.thread, socket, isNew };
@@ -96,13 +102,14 @@ it(
       async () => {
         await demo.submit(`bash touch made-${compared}`);
         await untilShown(demo.thread, /^needs_person permission/);
-        await sleep(1_500);
+        await onScreen(demo);
         demo.press('Enter');
         await demo.idle();
       },
       async () => {
         await demo.submit('ask');
         await untilShown(demo.thread, /^needs_person question/);
+        await onScreen(demo);
         demo.press('Escape');
         await demo.idle();
       },
@@ -145,6 +152,7 @@ it(
         await web.idle();
         await web.submit(`bash touch made-${compared}`);
         await untilShown(web.thread, /^needs_person permission/);
+        await onScreen(web);
         await tmux(setting.socket, 'send-keys', '-t', '=web:', 'Escape');
         await web.idle();
       },

@@ -76,7 +76,7 @@ it('a declared session on another host starts by itself, takes settings, and ano
   lab.configure({ projects: [{ path: project, host: 'far', name: 'shop', sessions, worktreeSetup: 'echo prepared' }] });
   const auto = await lab.find('auto');
   expect(auto.record()).toMatchObject({ host: 'far', cwd: project });
-  await declineAutoMode(far, 'auto');
+  await declineAutoMode(far, 'auto', () => auto.prompts().length > 0);
   await untilPrompts(auto, PROMPT);
   await says(lab, auto.thread, new RegExp(`^-# far · [^\\n]*\nEcho: ${PROMPT}`));
   const screen = (name: string) =>

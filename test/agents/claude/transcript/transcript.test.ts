@@ -64,6 +64,20 @@ describe('readTurn', () => {
     ]);
   });
 
+  it('finds a reply that was written before the prompt of a new transcript', async () => {
+    const reply = said('hello');
+    const prompt = human('hi', { promptId: 'p', origin: { kind: 'human' } });
+    const ended = { type: 'system', subtype: 'turn_duration', durationMs: 7, uuid: 'e' };
+    for (const more of [[], [ended]]) {
+      const turn = await readTurn(fileWith(lines({ type: 'mode', mode: 'normal' }, reply, prompt, ...more)));
+      expect([turn?.promptId, turn?.prompts, turn?.state, texts(turn)]).toEqual(['p', ['hi'], 'finished', ['hello']]);
+    }
+    const next = human('more', { promptId: 'q', origin: { kind: 'human' } });
+    const path = fileWith(lines(reply, prompt, ended, next));
+    expect(texts(await readTurn(path))).toEqual([]);
+    expect(texts(await readTurn(path, { promptId: 'p' }))).toEqual(['hello']);
+  });
+
   it('keeps the texts of one message together, each with the id of its line', async () => {
     const turn = await readTurn(fixture('transcript.queued.jsonl'), {
       promptId: promptIdOf('transcript.queued.jsonl', '"content":"two"'),

@@ -1,105 +1,71 @@
-// A project on another host, over the real sshd, in a channel of Discord's stand-in: its sessions start, are set, held, scheduled and
-// ended like those of this machine.
+// A project on this machine and on another host, through Discord's stand-in and the local workspace: its sessions start, are set, held,
+// scheduled and ended alike.
 
-import { execFile, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import { PROGRAM } from '../bin/cli.ts';
+import { threadNames } from '../support/hook-process.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { makeRepo } from '../support/worktree-repo.ts';
-import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
-import { declaredAgent, sessionsOf, watchStarts } from './declared/declared-setup.ts';
-import { projectEntry } from './project-setup.ts';
-import { startFarHost } from './remote-host.ts';
+import { aWhile } from './bridge-setup.ts';
+import { sessionsOf } from './declared/declared-setup.ts';
+import { PROJECT_PLACES, reportThere, SLOW, startProjectAt } from './project-places.ts';
 
-const SLOW = { ...WAIT, timeout: 60_000 } as const;
-
-async function startFarProject(keys: object) {
-  const host = await startFarHost('mini', { sshd: true });
-  const { tmux } = host.place;
-  const home = realpathSync(host.ssh.home);
-  const repo = makeRepo(join(home, 'shop'));
-  const folder = tempFolder();
-  const program = declaredAgent(
-    folder,
-    () => host.ours,
-    () => `${host.ours}/bin/drop`,
-  );
-  const hosts = { mini: { ssh: 'mini', socket: tmux.socket } };
-  const shop = { path: '~/shop', host: 'mini', ...keys };
-  const setting = await startSetting({
-    ...{ sshConfig: host.ssh.configFile, file: { agent: { command: [program] }, hosts, projects: [shop] }, live: true },
-    startAgainMs: [200, 200, 200, 200],
-    servers: (own) => [
-      { ...own, name: 'discord', onlyProjects: true, projects: [projectEntry({ ...shop, channel: own.channel })] },
-    ],
-  });
-  const { channelId } = setting.workspace;
-  const threadOf = (session: string) =>
-    vi.waitFor(() => {
-      const found = setting.shared.threads.registry.all().find((one) => one.sessionName === session && !one.closed);
-      if (found === undefined) throw new Error(`${session} has no thread`);
-      return found.thread;
-    }, SLOW);
-  return { host, tmux, home, repo, setting, channelId, threadOf, ...watchStarts(folder) };
-}
-
-describe('a project on another host', () => {
-  it('starts its declared sessions, shows them on the panel, and ends them for good', {
+describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
+  it('starts its declared sessions, again after a crash, shows them on the panel, and ends them for good', {
     timeout: 180_000,
   }, async () => {
     const sessions = [
       { name: 'shop', prompt: 'begin' },
       { name: 'review', start: 'manual', worktree: true, model: 'haiku' },
     ];
-    const { host, setting, channelId, threadOf, tmux, ...agents } = await startFarProject({ sessions, panel: true });
-    const panel = (what: RegExp) =>
-      vi.waitFor(async () => {
-        const all = (await setting.answers(channelId)).filter(({ content }) => content.startsWith('**Sessions**'));
-        expect(all).toHaveLength(1);
-        expect(all[0]?.content).toMatch(what);
-        return all[0] as NonNullable<(typeof all)[0]>;
-      }, SLOW);
-    await vi.waitFor(() => expect(agents.agent('shop').prompts()).toEqual(['begin']), SLOW);
-    await panel(/🟢 `shop@mini` <#\d+> idle.* · ⎇ `main` · /);
-    // What the status line says comes with the next reply.
+    const project = await startProjectAt(place, { sessions, panel: true });
+    const { setting, channelId, threadOf, tmux, panel, labelOf } = project;
+    const [shop, review] = [labelOf('shop'), labelOf('review')];
+    await vi.waitFor(() => expect(project.agent('shop').prompts()).toEqual(['begin']), SLOW);
+    await panel.until(new RegExp(`🟢 \`${shop}\` <#\\d+> idle.* · ⎇ \`main\` · `));
+    process.kill(Number(tmux.call('display-message', '-p', '-t', '=shop:', '#{pane_pid}')), 'SIGKILL');
+    await vi.waitFor(() => expect(project.agent('shop').prompts()).toEqual(['begin', 'begin']), SLOW);
     const thread = await threadOf('shop');
+    await setting.answer(thread, new RegExp(`^⚠️ \`${shop}\` ended unexpectedly\\. It starts again`));
+
+    // What the status line says comes with the next reply.
     const { claudeSession = '' } = setting.shared.threads.registry.get(thread) ?? {};
     const status = {
       session_id: claudeSession,
       model: { display_name: 'Opus' },
       context_window: { used_percentage: 41.6 },
     };
-    mkdirSync(join(host.ours, 'status'), { recursive: true });
-    writeFileSync(join(host.ours, 'status', `${claudeSession}.json`), JSON.stringify(status));
+    mkdirSync(join(project.oursThere, 'status'), { recursive: true });
+    writeFileSync(join(project.oursThere, 'status', `${claudeSession}.json`), JSON.stringify(status));
     await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
-    await panel(/`shop@mini` .* · ⎇ `main` · Opus · 42% context · active/);
+    await panel.until(new RegExp(`\`${shop}\` .* · ⎇ \`main\` · Opus · 42% context · active`));
 
-    const shown = await panel(/`review@mini` not started/);
-    await setting.workspace.person.tap(channelId, shown.id, buttonOf(shown, 'Start review@mini'));
-    await agents.untilStarts('review', 1);
-    const running = await panel(/🟢 `review@mini` <#\d+> idle.* · ⎇ `threadmux\/review` \(worktree\) · haiku/);
-    await setting.workspace.person.tap(channelId, running.id, buttonOf(running, 'Stop review@mini'));
-    await panel(/`review@mini` <#\d+> stopped/);
+    await panel.until(new RegExp(`\`${review}\` not started`));
+    await panel.press('Start', review);
+    await project.untilStarts('review', 1);
+    await panel.until(new RegExp(`🟢 \`${review}\` <#\\d+> idle.* · ⎇ \`threadmux/review\` \\(worktree\\) · haiku`));
+    await panel.press('Stop', review);
+    await panel.until(new RegExp(`\`${review}\` <#\\d+> stopped`));
     await setting.say(channelId, '!stop-session shop');
-    await panel(/`shop@mini` <#\d+> stopped/);
+    await panel.until(new RegExp(`\`${shop}\` <#\\d+> stopped`));
     await setting.restart();
     await aWhile(2_000);
-    expect([agents.starts('shop'), agents.starts('review')]).toEqual([1, 1]);
+    expect([project.starts('shop'), project.starts('review')]).toEqual([2, 1]);
     expect(() => sessionsOf(tmux)).toThrow();
   });
 
   it('has sessions by !new, with settings, schedule, status and export', { timeout: 180_000 }, async () => {
-    const project = await startFarProject({ defaults: { model: 'opus' }, worktreeSetup: 'echo prepared' });
-    const { setting, channelId, threadOf, agent, home, repo, tmux } = project;
+    const project = await startProjectAt(place, { defaults: { model: 'opus' }, worktreeSetup: 'echo prepared' });
+    const { setting, channelId, threadOf, agent, repo, tmux } = project;
     await setting.say(channelId, '!new web --worktree --mode plan');
-    const up = await vi.waitFor(() => setting.answer(channelId, /^▶️ `web` is up on `mini`/), SLOW);
-    expect(up.content).toContain('in `~/shop` on the branch `threadmux/web`');
+    const up = await vi.waitFor(() => setting.answer(channelId, /^▶️ `web` is up/), SLOW);
+    expect(up.content).toContain('on the branch `threadmux/web`');
     const thread = await threadOf('web');
-    const at = join(home, '.threadmux/worktrees/shop/web');
+    const at = project.worktree('web');
     expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_path}')).toBe(at);
     expect((await setting.answer(thread, /done, exit code 0/)).content).toContain('prepared');
     await setting.answer(channelId, /`shop`, branch `threadmux\/web` · model `opus` · plan mode/);
@@ -116,20 +82,33 @@ describe('a project on another host', () => {
     await vi.waitFor(() => expect(agent('web').prompts()).toEqual(['look at the log']), SLOW);
     await setting.untilMarked(await setting.answer(thread, /^look at the log\n-# ⏰/), '✅');
     await setting.say(thread, '!status');
-    const status = await setting.answer(thread, /\*\*`web`\*\* (?:idle|working).*on `mini`, in `/);
+    const status = await setting.answer(thread, /\*\*`web`\*\* (?:idle|working)/);
+    expect(status.content).toContain(`on \`${place.host}\`, in \``);
     expect(status.content).toContain('`shop`, branch `threadmux/web`');
     await setting.say(thread, '!export');
     expect((await setting.answer(thread, /^📄/)).attachments).toHaveLength(1);
 
-    await setting.say(channelId, '!kill web@mini');
+    // Work is kept, shown, and removed only after a second tap.
+    const { person } = setting.workspace;
+    const tap = async (pattern: RegExp, label: string) => {
+      const message = await vi.waitFor(() => setting.answer(thread, pattern), SLOW);
+      return person.tap(thread, message.id, buttonOf(message, label));
+    };
+    writeFileSync(join(at, 'new.txt'), 'work\n');
+    await setting.say(channelId, `!kill ${project.labelOf('web')}`);
+    await tap(/The worktree is kept: it has 1 changed file/, 'Show the diff');
+    await setting.answer(thread, /\+work/);
+    await tap(/The worktree is kept/, 'Remove anyway');
+    expect(existsSync(join(at, 'new.txt'))).toBe(true);
+    await tap(/cannot be undone/, 'Remove it for good');
     await vi.waitFor(() => expect([existsSync(at), repo.branches()]).toEqual([false, ['main']]), SLOW);
   });
 
   it('adopts threads, holds messages at a limit, and ends a session with its thread', {
     timeout: 180_000,
   }, async () => {
-    const project = await startFarProject({ threadsStart: true, onArchive: 'end', onLimit: 'hold' });
-    const { host, setting, channelId, agent, tmux, untilStarts } = project;
+    const project = await startProjectAt(place, { threadsStart: true, onArchive: 'end', onLimit: 'hold' });
+    const { setting, channelId, agent, tmux, untilStarts } = project;
     const { person } = setting.workspace;
     const { id } = (await person.call('POST', `/channels/${channelId}/threads`, { name: 'Fix the login!', type: 11 }))
       .body;
@@ -143,15 +122,9 @@ describe('a project on another host', () => {
       ...({ hour: 'numeric', minute: '2-digit', timeZone: 'UTC' } as const),
     });
     const said = `You've hit your session limit · resets ${time.replace(/\s([AP]M)/, (_, half: string) => half.toLowerCase())} (UTC)`;
-    const input = {
+    reportThere(project, setting, 'Fix-the-login', {
       ...{ session_id: claudeSession, transcript_path: transcript, cwd, hook_event_name: 'StopFailure' },
       ...{ error: 'rate_limit', last_assistant_message: said },
-    };
-    const format = '#{socket_path},#{pid},0 #{pane_id}';
-    const [TMUX = '', TMUX_PANE = ''] = tmux.call('display-message', '-p', '-t', '=Fix-the-login:', format).split(' ');
-    spawnSync(join(host.ours, 'bin/drop'), {
-      input: JSON.stringify(input),
-      env: { ...host.place.env, THREADMUX_HOME: host.ours, TMUX, TMUX_PANE },
     });
     const notice = await setting.answer(id, /Messages in this thread wait until then\.$/);
     const held = await setting.say(id, 'go on');
@@ -165,21 +138,37 @@ describe('a project on another host', () => {
     await vi.waitFor(() => expect(() => sessionsOf(tmux)).toThrow(), SLOW);
   });
 
+  it('has a channel that talks to a session', { timeout: 120_000 }, async () => {
+    const { setting, channelId, agent, untilStarts } = await startProjectAt(place, { talk: 'main' });
+    const first = await setting.say(channelId, 'hello');
+    await setting.untilMarked(await setting.say(channelId, 'and more'), '✅');
+    await setting.untilMarked(first, '✅');
+    await untilStarts('main', 1);
+    expect(agent('main').prompts()).toEqual(['hello', 'and more']);
+    await setting.answer(channelId, /and more/);
+    expect(await threadNames(setting.workspace)).toEqual([]);
+  });
+});
+
+// The command line knows no server.
+describe.each(PROJECT_PLACES.filter(([, { server }]) => server === 'local'))('a project %s', (_, place) => {
   it('gets a worktree from the command line, which belongs to it', { timeout: 120_000 }, async () => {
-    const { host, setting, tmux, home, repo, threadOf } = await startFarProject({});
+    const project = await startProjectAt(place, {});
+    const { mini, setting, tmux, repo, threadOf, labelOf } = project;
+    const bin = mini === undefined ? '' : `${sshBin(mini.ssh.configFile)}:`;
     const own = {
       ...{ ...setting.machine.env, THREADMUX_TMUX_SOCKET: setting.machine.tmux.socket, THREADMUX_HOST: 'laptop' },
-      ...{ SHELL: '/bin/sh', PATH: `${sshBin(host.ssh.configFile)}:${process.env.PATH}` },
+      ...{ SHELL: '/bin/sh', PATH: `${bin}${process.env.PATH}` },
     };
-    await vi.waitFor(() => expect(existsSync(join(host.ours, 'bin/drop'))).toBe(true), SLOW);
-    const args = [PROGRAM, 'start', 'web@mini', '--worktree', '--dir', '~/shop'];
+    if (mini !== undefined) await vi.waitFor(() => expect(existsSync(join(mini.ours, 'bin/drop'))).toBe(true), SLOW);
+    const args = [PROGRAM, 'start', labelOf('web'), '--worktree', '--dir', repo.path];
     // Not execFileSync: the server is in this process.
     expect((await promisify(execFile)(process.execPath, args, { env: own })).stdout).toBe('web\n');
-    const at = join(home, '.threadmux/worktrees/shop/web');
+    const at = project.worktree('web');
     expect(tmux.call('display-message', '-p', '-t', '=web:', '#{pane_current_path}')).toBe(at);
     const thread = await threadOf('web');
     await vi.waitFor(() => expect(setting.shared.worktrees.known()).toMatchObject([{ path: at, thread }]), SLOW);
-    await setting.say(setting.workspace.channelId, '!kill web@mini');
+    await setting.say(setting.workspace.channelId, `!kill ${labelOf('web')}`);
     await vi.waitFor(() => expect([existsSync(at), repo.branches()]).toEqual([false, ['main']]), SLOW);
   });
 });

@@ -1,7 +1,7 @@
 // Plain text in the channel belongs to no session: it is answered once an hour, and marked otherwise.
 
 import { describe, expect, it, vi } from 'vitest';
-import { talkAnswer } from '../../bridge/channel-talk.ts';
+import { talkAnswer } from '../../bridge/answer-channel-text.ts';
 import { aWhile, startSetting, WAIT } from './bridge-setup.ts';
 
 describe('plain text in the channel', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claude } from '../../../../agents/claude/driver.ts';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
-import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/fingerprint.ts';
+import { dialogPatterns, type PaneView, screenFingerprint } from '../../../../agents/screen-fingerprint.ts';
 
 const CORPUS = join(import.meta.dirname, '../../../fixtures', 'screens', '2.1.197', '120x40');
 const FACTS = readFileSync(join(CORPUS, 'facts.tsv'), 'utf8')

@@ -2,7 +2,7 @@
 
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 
-export interface StartLanes {
+export interface StartQueue {
   /** Begins after the start of this session that is under way. */
   once<T>(key: string, act: () => Promise<T>): Promise<T>;
   /** Also waits for its turn on its host. The next one may begin when `runs` is called: its thread can be created later. */
@@ -15,7 +15,7 @@ export interface StartLanes {
 
 const LANES = 6;
 
-export function createStartLanes(changed: () => void): StartLanes {
+export function createStartQueue(changed: () => void): StartQueue {
   const starting = new Map<string, Promise<unknown>>();
   const ended = new Map<string, number>();
   const inLane = createKeyedQueue();

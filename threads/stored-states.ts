@@ -1,5 +1,5 @@
-// The states of sessions for those who do not watch panes: the file that the bridge writes for other processes, what one look
-// can tell, and the words for people.
+// The states of sessions for those who do not watch panes: the file that the bridge writes for other processes, and what one
+// look can tell.
 
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -66,19 +66,4 @@ export async function shownStates(
     });
   });
   return known.map((state) => state ?? derived.shift() ?? { state: 'shell' });
-}
-
-const WORDS: Readonly<Record<SessionState['state'], string>> = {
-  starting: 'starting',
-  idle: 'idle',
-  working: 'working',
-  needs_person: 'needs you',
-  delivering: 'a message waits',
-  shell: 'shell',
-  ended: 'ended',
-  unreachable: 'unreachable',
-};
-
-export function stateWords({ state, for: about }: SessionState): string {
-  return about === undefined ? WORDS[state] : `${WORDS[state]} (${about})`;
 }

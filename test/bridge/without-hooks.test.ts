@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { driverOf } from '../../agents/list.ts';
-import { unheardText } from '../../bridge/tell-unheard.ts';
+import { unheardText } from '../../bridge/without-hooks.ts';
 
 it.each([
   ['claude', '', /Run `threadmux install` on laptop once and restart it \(`claude --continue`\)/],

@@ -1,0 +1,70 @@
+// Bundles `threadmux mcp` with the parts of its packages that it uses, into dist/bin/mcp/, and puts their licenses beside it. An agent waits
+// for its start, and every session has one: loading the modules one by one would double the time and the memory.
+
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { build } from 'rolldown';
+
+const FOLDER = 'dist/bin/mcp';
+/** Of these, something is in the bundle. */
+const PACKAGES = [
+  ...['@modelcontextprotocol/sdk', 'zod', 'ajv', 'ajv-formats', 'jsonc-parser'],
+  ...['fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+];
+
+rmSync(`${FOLDER}/chunks`, { recursive: true, force: true });
+await build({
+  input: 'bin/mcp/serve.ts',
+  platform: 'node',
+  resolve: { mainFields: ['module', 'main'] },
+  // Importing a file of ours has no side effects.
+  treeshake: { moduleSideEffects: (id) => isOfPackage(id) },
+  external: [/^node:/, 'undici'],
+  plugins: [smallServer(), ownPlaces()],
+  output: {
+    dir: FOLDER,
+    format: 'esm',
+    minify: true,
+    entryFileNames: 'serve.js',
+    chunkFileNames: 'chunks/[name].js',
+  },
+  logLevel: 'warn',
+});
+writeFileSync(`${FOLDER}/licenses.txt`, `${PACKAGES.map(licenseOf).join('\n\n')}\n`);
+
+/** A server only needs a validator to ask a client for input with a schema of ours, which is fixed. It is a third of the bundle. */
+function smallServer() {
+  const stub = '\0no-validator';
+  return {
+    name: 'small-server',
+    resolveId: (source, importer) =>
+      source.endsWith('/validation/ajv-provider.js') && importer?.endsWith('/server/index.js') ? stub : undefined,
+    load: (id) => (id === stub ? 'export class AjvJsonSchemaValidator {}' : undefined),
+  };
+}
+
+/** A module that looks for files beside itself finds them where it would be without the bundle. */
+function ownPlaces() {
+  const dist = '@dist/';
+  return {
+    name: 'own-places',
+    transform(code, id) {
+      if (isOfPackage(id) || !code.includes('import.meta.url')) return undefined;
+      const compiled = relative('.', id).replace(/\.ts$/, '.js');
+      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(dist + compiled)}, import.meta.url).href`);
+    },
+    renderChunk: (code, { fileName }) =>
+      code.replaceAll(dist, `${relative(dirname(`${FOLDER}/${fileName}`), 'dist')}/`),
+  };
+}
+
+function isOfPackage(id) {
+  return id.includes('/node_modules/');
+}
+
+function licenseOf(name) {
+  const folder = `node_modules/${name}`;
+  const { version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const file = name === 'jsonc-parser' ? 'LICENSE.md' : 'LICENSE';
+  return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}`;
+}

@@ -1,0 +1,85 @@
+// A report of tens of megabytes, as a hostile host or a broken agent can write it: it costs little, and the rest of the process goes on.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { takeOutgoingFiles } from '../../../hooks/outgoing-files.ts';
+import { openTestCourier } from '../../support/courier-setup.ts';
+import { fixture, messagesIn, startMachine } from '../../support/hook-process.ts';
+import { tempFolder } from '../../support/temp-home.ts';
+import { startTestWorkspace } from '../../support/workspace.ts';
+
+const TURN = 'one-turn';
+
+function transcriptOf(texts: number): string {
+  const user = { type: 'user', isSidechain: false, uuid: 'u', promptId: TURN, origin: { kind: 'human' } };
+  const lines = [
+    { ...user, message: { role: 'user', content: 'go' } },
+    ...Array.from({ length: texts }, (_, at) => ({
+      ...{ type: 'assistant', isSidechain: false, uuid: `a${at}` },
+      message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: `t${at}` }], stop_reason: 'end_turn' },
+    })),
+  ];
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** The longest time in which nothing else ran. */
+async function longestSilence(act: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = performance.now();
+  const beat = () => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+  };
+  const timer = setInterval(beat, 5);
+  await act();
+  beat();
+  clearInterval(timer);
+  return longest;
+}
+
+async function start(texts = 1) {
+  const workspace = await startTestWorkspace();
+  const machine = startMachine(workspace);
+  const transcript = join(tempFolder(), 'transcript.jsonl');
+  writeFileSync(transcript, transcriptOf(texts));
+  const stop = (last: string) => ({
+    ...{ ...fixture('Stop'), transcript_path: transcript, prompt_id: TURN },
+    last_assistant_message: last,
+  });
+  return { workspace, pane: machine.session('web'), stop, ...openTestCourier(machine) };
+}
+
+describe('a huge report', () => {
+  it('is compared with the texts of its turn without freezing the process', async () => {
+    const { deliver, pane, stop } = await start(150);
+    const blank = ' '.repeat(14_000_000);
+    const input = stop(`${blank}x${blank}`);
+    const ms = await longestSilence(() => deliver(pane, input));
+    expect(ms).toBeLessThan(5_000); // it was 20 seconds, and minutes with as many texts as a host can send
+  });
+
+  it.each([
+    ['lines', 'ab\n'.repeat(8_000_000)],
+    ['blank lines', `x${'\n'.repeat(28_000_000)}x`],
+    ['marks', Array.from({ length: 1_500_000 }, (_, at) => `[ATTACH: a${at}]`).join('\n')],
+  ])('of %s is cut before it is looked at, and posted', async (_, text) => {
+    const { workspace, deliver, pane, stop } = await start();
+    await deliver(pane, stop(text));
+    const { content, attachments } = (await messagesIn(workspace, '[agent] web')).at(-1) ?? {};
+    const [file] = attachments ?? [];
+    expect(
+      `${content} ${file === undefined ? '' : await (await fetch(new URL(file.url, workspace.url))).text()}`,
+    ).toMatch(/more characters were left out/);
+    expect(file?.size ?? 0).toBeLessThan(1_100_000);
+  });
+
+  it('whose text is too long for marks says so, and attaches nothing', () => {
+    const rules = { roots: ['/nowhere'], home: '/nowhere', cwd: '/nowhere', homeDir: '/nowhere' };
+    const text = `${'x\n'.repeat(600_000)}[ATTACH: /etc/hostname]`;
+    expect(takeOutgoingFiles(text, rules)).toEqual({
+      ...{ text, files: [] },
+      refused: ['the text is too long to look for files in it'],
+    });
+  });
+});
