@@ -33,6 +33,8 @@ export interface ThreadmuxLab {
   readonly model: ScriptedModel;
   readonly channelId: string;
   log(): string;
+  /** Runs threadmux, and returns what it prints. */
+  command(...args: string[]): string;
   /** Starts it with `!new`, and waits until it is ready for a message. */
   start(agent: LabAgentName): Promise<LabThread>;
   stop(): Promise<void>;
@@ -63,7 +65,8 @@ export interface LabThread {
   press(...keys: string[]): void;
 }
 
-export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promise<ThreadmuxLab> {
+/** `install`: the extension of Gemini CLI; the others get their hooks at the start. */
+export async function startThreadmuxLab(agents: readonly LabAgentName[], install = true): Promise<ThreadmuxLab> {
   const dir = mkdtempSync(join(tmpdir(), 'tm-agents-'));
   const homeFolder = join(dir, 'home');
   const socket = join(dir, 'tmux.sock');
@@ -80,9 +83,8 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promis
     ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
     ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
   };
-  // The others get their hooks at the start.
-  const install = ['install', '--no-tmux', '--agent', 'gemini'];
-  if (agents.includes('gemini')) execFileSync(process.execPath, [PROGRAM, ...install], { env });
+  const command = (...args: string[]) => execFileSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
+  if (install && agents.includes('gemini')) command('install', '--no-tmux', '--agent', 'gemini');
   const up = await startUp(env);
   const person = await enter(up.link);
   const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
@@ -91,7 +93,7 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promis
     return done.stdout.replace(/\n$/, '');
   };
   return {
-    ...{ dir, person, model, channelId: local.channel },
+    ...{ dir, person, model, channelId: local.channel, command },
     log: () =>
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
