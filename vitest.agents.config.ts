@@ -8,6 +8,7 @@ const TESTS = [
   'cases',
   'headless',
   ...(labAgents().includes('gemini') ? ['without-extension'] : []),
+  ...(labAgents().some((name) => name === 'codex' || name === 'gemini') ? ['untrusted-folder'] : []),
   ...labAgents(),
 ].map((name) => `${LAB}/${name}.test.ts`);
 

@@ -37,6 +37,8 @@ export interface ThreadmuxLab {
   command(...args: string[]): string;
   /** Starts it with `!new`, and waits until it is ready for a message. */
   start(agent: LabAgentName): Promise<LabThread>;
+  /** Starts it in this folder of the lab, in a session of this name, and does not wait until it is ready. */
+  startIn(folder: string, agent: LabAgentName): Promise<LabThread>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,8 @@ export interface LabThread {
   readonly thread: string;
   record(): ThreadRecord;
   say(text: string): Promise<WireMessage>;
+  /** All messages, oldest first. */
+  all(): Promise<readonly WireMessage[]>;
   /** Waits until exactly this mark is on the message. */
   marked(message: WireMessage, mark: string): Promise<void>;
   /** Everything that the bot has posted after this message, oldest first, without lines of progress. */
@@ -92,19 +96,22 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
     const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' });
     return done.stdout.replace(/\n$/, '');
   };
+  async function startIn(folder: string, agent: LabAgentName): Promise<LabThread> {
+    const project = join(dir, folder);
+    mkdirSync(project, { recursive: true });
+    await person.say(local.channel, `!new ${folder} ${project} --agent ${agent}`);
+    const record = () => recordOf(home, folder);
+    await vi.waitFor(record, LAB_PATIENCE);
+    return openThread({ project, record, person, tmux });
+  }
   return {
-    ...{ dir, person, model, channelId: local.channel, command },
+    ...{ dir, person, model, channelId: local.channel, command, startIn },
     log: () =>
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
     async start(agent) {
-      const project = projectOf(agent);
-      mkdirSync(project, { recursive: true });
-      await person.say(local.channel, `!new ${agent} ${project} --agent ${agent}`);
-      const record = () => recordOf(home, agent);
-      await vi.waitFor(record, LAB_PATIENCE);
-      const thread = openThread({ project, record, person, tmux });
+      const thread = await startIn(agent, agent);
       await thread.ready();
       return thread;
     },
@@ -165,7 +172,7 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
       );
     }, LAB_PATIENCE);
   return {
-    ...{ project, thread, record, since, read, screen, shows },
+    ...{ project, thread, record, all, since, read, screen, shows },
     say: (text) => person.say(thread, text),
     marked: async (message, mark) =>
       vi.waitFor(async () => {
