@@ -22,8 +22,8 @@ export function configuredAgent({ agents }: AgentsConfig, name: string): Configu
   return { driver, command, environment };
 }
 
-/** For a headless agent. The configuration or the version of threadmux may have changed since it was started. */
-export function withoutTerminal({ driver, command, environment }: ConfiguredAgent) {
+/** What runs it without a terminal. Throws for an agent that cannot: the configuration may have changed since it was started. */
+export function asHeadless({ driver, command, environment }: ConfiguredAgent) {
   const { headless } = driver;
   if (headless === undefined) throw new ThreadmuxError('bad_usage', `${driver.title} cannot run without a terminal.`);
   return { driver: { ...driver, headless }, command, variables: [...environment, ...(headless.variables ?? [])] };

@@ -6,6 +6,7 @@ import { describeScreen } from '../agents/describe-screen.ts';
 import type { AgentDriver } from '../agents/driver.ts';
 import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { readPane } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
@@ -30,6 +31,8 @@ export interface ConfirmOptions {
   /** Called once when the pane cannot be read. */
   readonly onUnreachable: (because: string) => Promise<void>;
   readonly waits: Pick<Waits, 'confirmMs' | 'screenMs'>;
+  /** A dialog opened after the text was pasted, so Enter was not pressed. */
+  readonly isCovered?: boolean | undefined;
 }
 
 type Confirmation =
@@ -39,6 +42,8 @@ type Confirmation =
       /** A dialog is open now. */
       readonly dialog: boolean;
     }
+  /** The dialog took the text: it is not in the box, and Enter was never pressed. */
+  | { readonly kind: 'swallowed'; readonly because: string; readonly screen: SeenScreen }
   | {
       readonly kind: 'unproven';
       readonly because: string;
@@ -47,6 +52,9 @@ type Confirmation =
 
 /** After this many looks at an idle pane, the receipt will not come. */
 const VAIN_LOOKS = 4;
+/** The agent has read the keys that closed the dialog, so it has also read the text before them. */
+const SWALLOWED_LOOKS = 2;
+const SWALLOWED = 'A dialog opened while it was typed, and took the text.';
 const LONGEST_MS = 24 * 3_600_000;
 const LONGEST_PAUSE_MS = 5_000;
 const SCREEN_LOOKS = 12;
@@ -74,6 +82,8 @@ async function confirmByHook(message: TypedMessage, options: ConfirmOptions): Pr
     }
     if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
     vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
+    if (options.isCovered && vain >= SWALLOWED_LOOKS && seen.kind === 'idle' && seen.isUntouched)
+      return { kind: 'swallowed', because: SWALLOWED, screen: seen.screen };
     if (vain >= VAIN_LOOKS)
       return {
         kind: 'unproven',
@@ -138,7 +148,9 @@ async function pressOnceMore(message: TypedMessage, options: ConfirmOptions): Pr
 }
 
 type Seen =
-  | { readonly kind: 'idle' | 'busy' | 'dialog'; readonly screen: SeenScreen }
+  /** `isUntouched`: the box is empty, and Enter was not pressed for this message. */
+  | { readonly kind: 'idle'; readonly screen: SeenScreen; readonly isUntouched: boolean }
+  | { readonly kind: 'busy' | 'dialog'; readonly screen: SeenScreen }
   | { readonly kind: 'standing'; readonly screen: SeenScreen; readonly driver: AgentDriver }
   | { readonly kind: 'unseen'; readonly because: string; readonly surely: boolean }
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
@@ -160,9 +172,10 @@ async function lookAgain(
     switch (screen.kind) {
       case 'empty':
       case 'draft':
+        if (screen.busy || (screen.kind === 'empty' && screen.queued)) return { kind: 'busy', screen: shown };
         return {
-          kind: screen.busy || (screen.kind === 'empty' && screen.queued) ? 'busy' : 'idle',
-          screen: shown,
+          ...{ kind: 'idle', screen: shown },
+          isUntouched: screen.kind === 'empty' && !isMarked(seen.typed.enter, message.deliveryId),
         };
       case 'dialog':
         return { kind: 'dialog', screen: shown };
@@ -178,4 +191,9 @@ async function lookAgain(
     const surely = isThreadmuxError(error, 'host_unreachable');
     return { kind: 'unseen', because: untrustedReason(error), surely };
   }
+}
+
+/** Ids grow with each message, and the pane stores the last one. */
+export function isMarked(mark: string | undefined, deliveryId: string): boolean {
+  return mark !== undefined && !isNewer(deliveryId, mark);
 }

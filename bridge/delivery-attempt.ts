@@ -4,7 +4,6 @@
 import type { ScreenReader } from '../agents/driver.ts';
 import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { isNewer } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneFinder } from '../threads/panes.ts';
@@ -14,6 +13,7 @@ import { leaveMode } from '../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
+import { isMarked } from './confirm.ts';
 import { decide } from './decide-typing.ts';
 import { isFresh } from './inbox.ts';
 import { type SeenScreen, seenScreen } from './seen-screen.ts';
@@ -60,6 +60,8 @@ export type AttemptOutcome =
       readonly tmux: Tmux;
       readonly record: ThreadRecord;
       readonly before: string;
+      /** A dialog opened after the text was pasted, so Enter was not pressed. */
+      readonly isCovered?: boolean;
     }
   /** No output if it streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
@@ -198,7 +200,7 @@ async function typeInto(
         return { kind: 'typed', tmux, record, before: text ?? '' };
       // A dialog covers the box: Enter is pressed when the text is seen there again.
       const isCovered = delivery.kind === 'text-only' && ['dialog', 'changing'].includes(delivery.because);
-      if (isCovered && isReported) return { kind: 'typed', tmux, record, before: text ?? '' };
+      if (isCovered && isReported) return { kind: 'typed', tmux, record, before: text ?? '', isCovered };
       if (delivery.kind === 'text-only')
         return {
           kind: 'unconfirmed',
@@ -230,11 +232,6 @@ export function hasArrived(
 
 function wasEntered(seen: LookResult, deliveryId: string): boolean {
   return seen.kind === 'pane' && isMarked(seen.typed.enter, deliveryId);
-}
-
-/** Ids grow with each message, and the pane stores the last one. */
-function isMarked(mark: string | undefined, deliveryId: string): boolean {
-  return mark !== undefined && !isNewer(deliveryId, mark);
 }
 
 function waiting(

@@ -68,11 +68,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     // It was submitted before a restart. Only its reaction is missing.
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
     const { paths, failed } = await fetched(message, thread);
-    if (failed.length > 0)
-      await outcomes.say(thread.id, [message.id, 'files'], {
-        content: failed.map((why) => `📎 ${why}`).join('\n'),
-        silent: true,
-      });
+    const content = failed.map((why) => `📎 ${why}`).join('\n');
+    if (content !== '') await outcomes.say(thread.id, [message.id, 'files'], { content, silent: true });
     const as = options.isTerminal(thread.id)
       ? 'plain'
       : (message.as ?? (await options.slash.howToSend(message, thread)));
@@ -159,8 +156,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function fetched(message: AcceptedMessage, thread: ThreadRef): Promise<FetchedFiles> {
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
-        const host = options.panes.hostOf(thread);
-        return await fetchAttachments(message, host, { ...options, api: server.api });
+        return await fetchAttachments(message, options.panes.hostOf(thread), { ...options, api: server.api });
       } catch (error) {
         const because = (error as Error).message;
         if (!isThreadmuxError(error, 'host_unreachable')) throw error;
@@ -174,18 +170,27 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function prove(
     message: AcceptedMessage,
     way: TypedState,
-    { tmux, record }: AttemptOutcome & { kind: 'typed' },
+    { tmux, record, isCovered }: AttemptOutcome & { kind: 'typed' },
   ): Promise<void> {
     const { deliveryId, thread } = way;
     const typedAt = Date.now();
     const proof = await confirm(way, {
-      ...{ tmux, record, signal, look, waits },
+      ...{ tmux, record, signal, look, waits, isCovered },
       isHeard: () => isHeard(options.threads.registry.get(thread.id)),
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),
     });
     const last = standing.get(thread.id);
     if (last?.deliveryId === deliveryId) standing.set(thread.id, { ...last, confirmedAt: Date.now() });
+    if (proof.kind === 'swallowed') {
+      receipts.withdraw(thread.id, deliveryId);
+      // Once, and not after a later message, so that the order stays right.
+      if (last?.deliveryId !== deliveryId || message.deliveryId !== undefined)
+        return ended(message, thread, { ...proof, kind: 'failed' });
+      const again = { ...message, deliveryId: String(BigInt(deliveryId) + 1n) };
+      inbox.put(again);
+      return inTurn(thread.id, () => attempt(again, thread));
+    }
     if (proof.kind === 'unproven') return ended(message, thread, { ...proof, kind: 'unconfirmed' });
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
     await done(message, outcomes.submitted);

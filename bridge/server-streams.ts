@@ -44,9 +44,8 @@ export function openServerStreams(options: ServerStreamsOptions): {
     ...{ hosts, remote, agentOf },
     registry: threads.registry,
     isCommand: async (text, record) => {
-      const { dir: cwd, far } = record;
       const { commands, name: agent } = agentOf(record).driver;
-      const list = () => own({ host: far?.host ?? config.host, cwd, transcript: '', agent });
+      const list = () => own({ host: record.far?.host ?? config.host, cwd: record.dir, transcript: '', agent });
       return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
     agentSettings: bridge.program?.hookSettings,

@@ -32,7 +32,7 @@ await build({
 });
 writeFileSync(`${FOLDER}/licenses.txt`, `${PACKAGES.map(licenseOf).join('\n\n')}\n`);
 
-/** A server only needs a validator to ask a client for input with a schema of ours, which is fixed. It is a third of the bundle. */
+/** The server is given a validator of its own, see bin/mcp/elicitation.ts. This one is a third of the bundle. */
 function smallServer() {
   const stub = '\0no-validator';
   return {

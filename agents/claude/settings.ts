@@ -197,6 +197,8 @@ export type SettingsLook =
       /** The homes that our commands name; undefined for the default home. */
       readonly homes: readonly (string | undefined)[];
       readonly disabled: boolean;
+      /** Our plugin is turned on. */
+      readonly plugin: boolean;
       readonly statusline: 'ours' | 'other' | 'none';
     };
 
@@ -220,6 +222,7 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
     files: [...new Set(read.flatMap(({ files }) => files))],
     homes: [...new Set(read.map(({ home }) => home))],
     disabled: memberOf(root, 'disableAllHooks')?.value === true,
+    plugin: memberOf(memberOf(root, 'enabledPlugins'), 'threadmux@threadmux')?.value === true,
     statusline: isLineOurs ? 'ours' : memberOf(root, 'statusLine') === undefined ? 'none' : 'other',
   };
 }

@@ -3,7 +3,8 @@
 import { createInterface } from 'node:readline/promises';
 import { EXIT } from '../../core/errors.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
-import { askInThread, fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
+import { firstAnswer } from '../acts/first-answer.ts';
+import { fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
 import { openInnerFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 
@@ -40,21 +41,15 @@ export async function ask(question: string, flags: AskFlags): Promise<void> {
   const reach = openInnerFinder();
   const session = await ownPaneOrFail(reach);
   const asked: Question = { question, options: flags.option ?? [], seconds: flags.timeout };
-  const answered = new AbortController();
-  const { signal } = answered;
-  const here = process.stdin.isTTY && process.stderr.isTTY ? answerHere(asked, signal) : undefined;
-  const there = askInThread(session, asked, reach.home, signal).then((answer) => ({ answer, by: 'thread' as const }));
-  const { answer, by } = await Promise.race([there, ...(here === undefined ? [] : [here])]).finally(() =>
-    answered.abort(),
-  );
-  await there.catch(() => {}); // the question is closed before this process ends
+  const here = process.stdin.isTTY && process.stderr.isTTY ? answerHere : undefined;
+  const { answer, by } = await firstAnswer(session, asked, reach.home, { here });
   if (answer === undefined) process.exitCode = EXIT.timeIsUp;
   if (flags.json) return printJson({ answer: answer ?? null, by: answer === undefined ? null : by });
   if (answer === undefined) return printNote('Nobody answered in time.');
   printText(answer);
 }
 
-async function answerHere({ question, options }: Question, signal: AbortSignal) {
+async function answerHere({ question, options }: Question, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   const list = options.map((label, at) => `  ${at + 1}. ${printable(label)}\n`).join('');
   try {
@@ -64,7 +59,7 @@ async function answerHere({ question, options }: Question, signal: AbortSignal) 
       ).trim();
       const answer =
         options.length === 0 ? typed : (options[Number(typed) - 1] ?? options.find((one) => isSame(one, typed)));
-      if (answer !== undefined && answer !== '') return { answer, by: 'terminal' as const };
+      if (answer !== undefined && answer !== '') return answer;
     }
   } finally {
     lines.close();

@@ -44,9 +44,10 @@ function checkNotBoth({ plugin }: InstallFlags): void {
     throw new ThreadmuxError('bad_usage', `the hooks are already in ${settings}`, {
       hint: 'Run `threadmux uninstall` first. Use either the hooks or the plugin.',
     });
-  if (!plugin && hasPlugin(homeAsItIs(resolve(homeRoot(process.env)))))
+  const isEnabled = look.kind === 'settings' && look.plugin;
+  if (!plugin && (isEnabled || hasPlugin(homeAsItIs(resolve(homeRoot(process.env))))))
     throw new ThreadmuxError('bad_usage', 'the plugin is installed, and it has the hooks', {
-      hint: 'Run `threadmux uninstall` first. Use either the hooks or the plugin.',
+      hint: 'Run `threadmux uninstall` first, or `claude plugin uninstall threadmux@threadmux` if you installed it yourself. Use either the hooks or the plugin.',
     });
 }
 

@@ -105,8 +105,9 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
         'Correct the file. Until then, Claude Code ignores all of its settings.',
       ),
     ];
+  const hasPlugin = facts.plugin || look?.plugin;
   if (look === undefined || look.events.length === 0) {
-    if (facts.plugin) return [fine('hooks', `Claude Code on ${on} has the hooks of the threadmux plugin.`)];
+    if (hasPlugin) return [fine('hooks', `Claude Code on ${on} has the hooks of the threadmux plugin.`)];
     if (facts.projects.length > 0)
       return [fine('hooks', `The hooks are installed only in these projects: ${facts.projects.join(', ')}.`)];
     return [
@@ -118,12 +119,12 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
     ];
   }
   return [
-    ...(facts.plugin
+    ...(hasPlugin
       ? [
           fault(
             'hooks',
             `Claude Code on ${on} has both the threadmux plugin and the hooks in ${probe.settingsPath}: everything is posted twice.`,
-            'Run `threadmux uninstall`, then `threadmux install` or `threadmux install --plugin`.',
+            `Run \`claude plugin uninstall threadmux@threadmux\`, or \`${install.replace('install', 'uninstall')}\` and then \`threadmux install --plugin\`.`,
           ),
         ]
       : []),

@@ -4,10 +4,11 @@
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { VERSION } from '../../core/version.ts';
+import { askWith, UNCHECKED } from './elicitation.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';
 import { collectGarbage } from './small-heap.ts';
 import { type McpTool, TOOLS } from './tool-list.ts';
-import type { ToolInput } from './tools.ts';
+import type { callTool, ToolInput } from './tools.ts';
 
 const INSTRUCTIONS =
   'threadmux: every tmux session with a coding agent has a thread in which a person reads and writes. Use these tools to start and steer other sessions, and to reach the person in your own thread.';
@@ -18,7 +19,7 @@ const PROGRESS_MS = 10_000;
 export async function serveMcp(): Promise<void> {
   const server = new Server(
     { name: 'threadmux', title: 'threadmux', version: VERSION },
-    { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: UNCHECKED },
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: TOOLS.map((tool) => ({ ...tool })) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal, sendNotification }) => {
@@ -32,7 +33,7 @@ export async function serveMcp(): Promise<void> {
             sendNotification({ method: 'notifications/progress', params: notification }).catch(() => {}); // the client is gone
           }, PROGRESS_MS);
     try {
-      return asResult(await call(params.name, params.arguments ?? {}, signal));
+      return asResult(await call(params.name, params.arguments ?? {}, { signal, askHere: askWith(server) }));
     } catch (error) {
       if (signal.aborted) throw error;
       return asError(error);
@@ -50,7 +51,7 @@ export async function serveMcp(): Promise<void> {
   process.exit(0); // what still waits has nobody to tell
 }
 
-async function call(name: string, input: ToolInput, signal: AbortSignal): Promise<ToolInput> {
+async function call(name: string, input: ToolInput, client: Parameters<typeof callTool>[2]): Promise<ToolInput> {
   const tool = TOOLS.find((one) => one.name === name);
   if (tool === undefined)
     throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`, {
@@ -61,8 +62,8 @@ async function call(name: string, input: ToolInput, signal: AbortSignal): Promis
     throw new ThreadmuxError('bad_usage', `the input of ${name} is not valid: ${checked.errorMessage}`, {
       hint: 'See the input schema of the tool.',
     });
-  const { callTool } = await import('./tools.ts');
-  return callTool(name, input, signal);
+  const tools = await import('./tools.ts');
+  return tools.callTool(name, input, client);
 }
 
 type Check = (input: ToolInput) => { readonly valid: boolean; readonly errorMessage?: string | undefined };

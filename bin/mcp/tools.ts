@@ -13,10 +13,11 @@ import {
   isVisible,
 } from '../acts/agent-limits.ts';
 import { endSession } from '../acts/end-session.ts';
+import { type AskHere, firstAnswer } from '../acts/first-answer.ts';
 import { interruptSession } from '../acts/interrupt-session.ts';
 import { lastReply } from '../acts/last-reply.ts';
 import { listEverywhere, sessionData } from '../acts/list-sessions.ts';
-import { askInThread, fileToSend, ownPaneOrFail, postInThread } from '../acts/own-thread.ts';
+import { fileToSend, ownPaneOrFail, postInThread } from '../acts/own-thread.ts';
 import { DEFAULT_LINES, readScreenLines } from '../acts/read-screen.ts';
 import { startByBridge } from '../acts/start-by-bridge.ts';
 import { waitForReply } from '../acts/wait-reply.ts';
@@ -29,6 +30,8 @@ interface ToolCall {
   readonly reach: SessionFinder;
   readonly caller: Caller;
   readonly signal: AbortSignal;
+  /** If the client can ask in the terminal. */
+  readonly askHere: AskHere | undefined;
 }
 
 type Act = (input: never, call: ToolCall) => Promise<Readonly<Record<string, unknown>>>;
@@ -134,8 +137,12 @@ const ACTS: Readonly<Record<string, Act>> = {
     return { posted: true };
   },
 
-  async ask_person({ question, options = [], timeout_seconds: seconds = ASK_SECONDS }: AskInput, { reach, signal }) {
-    const answer = await askInThread(await ownPaneOrFail(reach), { question, options, seconds }, reach.home, signal);
+  async ask_person({ question, options = [], timeout_seconds: seconds = ASK_SECONDS }: AskInput, call) {
+    const { reach, signal, caller } = call;
+    // Claude Code leaves its dialog open after the answer from the thread, and a dialog holds up all messages of the thread.
+    const here = caller.record?.shell === 'no' ? undefined : call.askHere;
+    const asked = { question, options, seconds };
+    const { answer } = await firstAnswer(await ownPaneOrFail(reach), asked, reach.home, { here, signal });
     return { answer: answer ?? null };
   },
 };
@@ -165,9 +172,13 @@ function serverOf(thread: string, { records }: SessionFinder): string | undefine
 }
 
 /** Opened again for each call: the configuration and the registry may have changed. */
-export async function callTool(name: string, input: ToolInput, signal: AbortSignal): Promise<ToolInput> {
+export async function callTool(
+  name: string,
+  input: ToolInput,
+  client: Pick<ToolCall, 'signal' | 'askHere'>,
+): Promise<ToolInput> {
   const act = ACTS[name];
   if (act === undefined) throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`);
   const reach = openInnerFinder();
-  return act(input as never, { reach, caller: await findCaller(reach), signal });
+  return act(input as never, { reach, caller: await findCaller(reach), ...client });
 }

@@ -31,7 +31,7 @@ export const terminalCommand: Command = {
 export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--agent <name>] [--skip-permissions] <prompt>',
-  about: 'give an agent a prompt in a project (`mini:shop` on another host), without a terminal, in a new thread',
+  about: 'run an agent without a terminal, in a new thread (`mini:shop` on another host)',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const wanted = parseAgentOptions(rest);
@@ -171,10 +171,15 @@ export async function beginAgent(asked: AskedStream, tools: CommandContext): Pro
 
 /** The agent that was asked for, or that of the project. */
 async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
-  const { config } = tools;
+  const { config, threads } = tools;
   const names = allDrivers().map((driver) => driver.name);
   if (name !== undefined) settingFor('agent', name, names);
-  const project = name === undefined ? await projectOf(dir, tools) : undefined;
+  const there = tools.directories.elsewhere(dir);
+  const place = async () => {
+    const inside = there === undefined ? tools.directories : tools.directories.on(there.host);
+    return { host: there?.host ?? config.host, directory: await inside.resolve(there?.name ?? dir) };
+  };
+  const project = name === undefined ? threads.destinationOf(await place())?.project : undefined;
   const agent = configuredAgent(config, name ?? project?.defaults.agent ?? project?.agent ?? config.agent);
   if (agent.driver.headless !== undefined) return agent;
   const able = allDrivers().flatMap((one) => (one.headless === undefined ? [] : [`\`--agent ${one.name}\``]));
@@ -182,14 +187,6 @@ async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandCo
     `${agent.driver.title} cannot run without a terminal.`,
     `\`!new <name> --agent ${agent.driver.name}\` starts it in a session. Without a terminal: ${able.join(', ')}.`,
   );
-}
-
-async function projectOf(dir: string, { config, threads, directories }: CommandContext) {
-  const there = directories.elsewhere(dir);
-  const directory = await (there === undefined
-    ? directories.resolve(dir)
-    : directories.on(there.host).resolve(there.name));
-  return threads.destinationOf({ host: there?.host ?? config.host, directory })?.project;
 }
 
 async function begin(

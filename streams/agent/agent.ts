@@ -2,7 +2,7 @@
 // a prompt is reported once. After a restart the conversation continues, and an interrupted turn is reported as such.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ConfiguredAgent, withoutTerminal } from '../../agents/configured-agent.ts';
+import { asHeadless, type ConfiguredAgent } from '../../agents/configured-agent.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
@@ -71,7 +71,6 @@ const GONE: FinishedTurn = { kind: 'dropped', because: 'the agent was ended' };
 export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
   const { home, rest, log } = parts;
   const { thread } = record;
-  const runner = () => withoutTerminal(parts.agentOf(record));
   const state = openAgentState(home, thread);
   const dues = openUnpostedFile(home, thread);
   const closing = new AbortController();
@@ -150,7 +149,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     Object.assign(told, { toStop: false, dropped: 0 });
     const resumed = state.get().session;
     let said = await run(job, resumed);
-    const isNew = resumed !== undefined && isLost(said, runner().driver.headless);
+    const isNew = resumed !== undefined && isLost(said, runnable().driver.headless);
     if (isNew && !told.toStop && !closing.signal.aborted) {
       await said?.streamed;
       remember({ session: undefined });
@@ -162,11 +161,13 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return { streamed, due: { ...end, id: job.id, startedAt, parts, shown } };
   }
 
+  const runnable = () => asHeadless(parts.agentOf(record));
+
   async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
     const mine = conversation;
-    const { driver, command, variables } = runner();
     const refusal = job.refusal?.();
     if (refusal !== undefined) throw new ThreadmuxError('bad_usage', refusal);
+    const { driver, command, variables } = runnable();
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
     const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;

@@ -22,7 +22,7 @@ export interface AgentHost {
 
 interface RemoteAgent extends Pick<AgentCommand, 'command' | 'dir' | 'onLine'>, AgentHost {
   readonly thread: string;
-  /** Its hook asks for permissions in the thread. */
+  /** Its hooks ask in the thread. */
   readonly asks: boolean;
   readonly beatMs?: number;
   /** How long it may run there without a beat. */
@@ -39,16 +39,7 @@ const LAST_WORDS_MS = 15_000;
 export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
   const mark = newMark();
   const looks = String((agent.silentSeconds ?? SILENT_SECONDS) / 2);
-  const args = [
-    mark,
-    agent.dir,
-    agent.home,
-    agent.thread,
-    SUPERVISOR,
-    lineOf(agent),
-    looks,
-    agent.asks ? agent.thread : '',
-  ];
+  const args = [mark, agent.dir, agent.home, agent.thread, SUPERVISOR, lineOf(agent), looks, agent.asks ? 'on' : ''];
   const script = agent.host.start(RUN_AGENT, args);
   const { stdin, stdout } = script;
   let part: 'output' | 'errors' = 'output';
@@ -79,14 +70,8 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
   });
   return {
     ended,
-    write: (text) =>
-      void stdin.write(
-        text
-          .replace(/\n$/, '')
-          .split('\n')
-          .map((line) => `>${line}\n`)
-          .join(''),
-      ),
+    /** Whole lines. */
+    write: (text) => void stdin.write(`>${text.replace(/\n$/, '').replaceAll('\n', '\n>')}\n`),
     endInput: () => void stdin.write('.\n'),
     async end() {
       stdin.end();
@@ -136,7 +121,8 @@ pass() {
   done 2> /dev/null
 }
 pass | {
-  THREADMUX_HOME=$home THREADMUX_THREAD=$asks sh -c "$supervisor" sh "$mark" "$dir" "\${SHELL:-/bin/sh}" "$line" 3< "$life" 2> "$life.errors"
+  [ -z "$asks" ] || { THREADMUX_THREAD=$thread; export THREADMUX_THREAD; }
+  THREADMUX_HOME=$home sh -c "$supervisor" sh "$mark" "$dir" "\${SHELL:-/bin/sh}" "$line" 3< "$life" 2> "$life.errors"
   status=$?
   trap '' PIPE # the connection may be lost; the files must go
   printf '\\n%s errors\\n' "$mark"

@@ -81,6 +81,16 @@ describe('the confirmation of a message', () => {
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });
 
+  it('does not say that a dialog took the text if Enter was pressed, or if the box is not empty', async () => {
+    const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
+    const silent = { ...proof, isCovered: true, receipt: (ms: number) => sleep(ms, false) };
+    expect(await confirm(message, silent)).toMatchObject({ kind: 'unproven' });
+    const next = { ...message, deliveryId: '1001' };
+    expect(await confirm(next, { ...silent, look: createSharedLook() })).toMatchObject({ kind: 'swallowed' });
+    await claude.tell('draft', 'half of the te');
+    expect(await confirm(next, { ...silent, look: createSharedLook() })).toMatchObject({ kind: 'unproven' });
+  });
+
   it('never submits a draft that was restored in its place', async () => {
     const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);

@@ -62,6 +62,22 @@ describe('a message in a thread', () => {
     expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual(['chosen: No', 'prompt: hello']);
   });
 
+  it('is typed again if a dialog that opened in that moment took the text', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    // As the real one does, if it reads the paste after it has opened the dialog.
+    const offer = { title: 'Make auto mode your default?', options: ['Yes', 'No'], at: 0, help: '', takesText: true };
+    await claude.tell('offer', offer);
+    const message = await setting.say(claude, 'hello');
+    await vi.waitFor(() => expect(screenOf(setting.machine, 'web')).toContain('Make auto mode'), WAIT);
+    await aWhile(1_000);
+    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Down', 'Enter');
+    await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello']);
+    expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual(['chosen: No', 'prompt: hello']);
+    expect((await setting.answers(claude)).filter(({ content }) => content.startsWith('⚠️'))).toEqual([]);
+  });
+
   it('is typed once each time the same text is written', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web');

@@ -22,7 +22,7 @@ const state = {
   next: [],
   /** A list to choose from: {title, text, options, at, numbered, help, next}; `field`: the option that is a text field, `code`: a line for a code. */
   choice: undefined,
-  /** A list that opens by itself as soon as the box has a text. */
+  /** A list that opens by itself as soon as a text is pasted; `takesText`: the text is lost then. */
   offer: undefined,
   /** How long it is busy, in ms, before it acts on a key. */
   slow: 0,
@@ -193,7 +193,7 @@ function insert(given, pasted = false) {
   const text = pasted ? withImage(given) : given;
   const lines = text.split('\n').length - 1;
   const shown = pasted && (lines > 2 || text.length > 800) ? `[Pasted text #1 +${lines} lines]` : text;
-  state.box.push({ text, shown });
+  if (!state.offer?.takesText) state.box.push({ text, shown });
   [state.choice, state.offer] = [state.offer ?? state.choice, undefined];
 }
 

@@ -5,6 +5,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type Home, openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
@@ -13,6 +14,8 @@ import { type Cli, PROGRAM, type RunOptions, startCli, WAIT } from '../bin/cli.t
 import { FAKE_CLAUDE, type FakeClaude, standInAt } from './fake-claude.ts';
 import { DROP } from './hook-process.ts';
 import { enter, type Person, type WireMessage } from './workspace.ts';
+
+const HEADLESS = fileURLToPath(new URL('./headless-claude.mjs', import.meta.url));
 
 export interface RunningUp {
   readonly cli: Cli;
@@ -41,7 +44,8 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
   const command = join(dir, 'claude');
   const folderOf = (session: string) => join(dir, `fake-${session}`);
   // The name of its session says which one it is. Its arguments are for the real one.
-  const script = `#!/bin/sh\nname=$(tmux display-message -p -t "$TMUX_PANE" '#S')\nmkdir -p "${dir}/fake-$name"\nexec ${process.execPath} ${FAKE_CLAUDE} "${dir}/fake-$name" ${DROP}\n`;
+  const headless = `case " $* " in *" -p "*) CLAUDE_FAKE_LOG="${dir}/headless.log" exec ${process.execPath} ${HEADLESS} "$@" ;; esac`;
+  const script = `#!/bin/sh\n${headless}\nname=$(tmux display-message -p -t "$TMUX_PANE" '#S')\nmkdir -p "${dir}/fake-$name"\nexec ${process.execPath} ${FAKE_CLAUDE} "${dir}/fake-$name" ${DROP}\n`;
   writeFileSync(command, script, { mode: 0o755 });
   const file = { agent: { command: [command] }, projects: [{ path: project }], ...config };
   writeFileSync(join(root, 'config.json'), JSON.stringify(file), { mode: 0o600 });

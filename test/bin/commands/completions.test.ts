@@ -44,13 +44,21 @@ describe('completions', () => {
     expect(offers('service', 'in')).toEqual(['install']);
     expect(offers('auto', 'o')).toEqual(['off', 'on']);
     expect(offers('capture', '--li')).toEqual(['--lines']);
+    for (const name of ['ask', 'agent', 'file', 'mcp', 'notify', 'reply', 'tail', 'terminal', 'wait', 'worktrees'])
+      expect(offers(name)).toContain(name);
+    expect(offers('ask', '--o')).toEqual(['--option']);
+    expect(offers('start', '--pro')).toEqual(['--prompt']);
+    expect(offers('send', '--wait')).toEqual(['--wait', '--wait-reply']);
+    expect(offers('worktrees', 're')).toEqual(['remove']);
   });
 
   it.each(SHELLS)('offer sessions in %s, and execute no session name', async (shell) => {
     const { cli, offers } = await startCompletions(shell);
     for (const name of ['web', 'web-2', 'db', '$(touch pwned)', 'web`touch pwned`', 'web;touch pwned'])
       cli.tmux.call('new-session', '-d', '-s', name, 'cat');
-    expect(offers('kill', 'we')).toEqual(['web', 'web-2']);
+    const others = ['attach', 'capture', 'reply', 'send', 'stop', 'tail', 'wait'].map((name) => [name]);
+    for (const words of [['kill'], ['thread', 'open'], ['thread', 'close'], ...others])
+      expect([words, offers(...words, 'we')]).toEqual([words, ['web', 'web-2']]);
     expect(existsSync(join(cli.dir, 'pwned'))).toBe(false);
   });
 });

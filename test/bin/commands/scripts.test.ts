@@ -235,6 +235,31 @@ describe('what else scripts need', () => {
     expect(lines.map((one) => JSON.parse(one).text)).toEqual([expect.stringContaining('Stand-in'), '🔔 half done']);
   });
 
+  it('gives a headless agent a prompt in a new thread, only in a project', async () => {
+    const up = await startRunningUp();
+    const started = await up.run(['agent', 'shop', 'say', 'hello', '--json']);
+    expect([started.stderr, started.status]).toEqual(['', 0]);
+    const { name, host, thread } = started.data() as { name: string; host: string; thread: string };
+    expect([name, host]).toEqual(['shop-agent', 'here']);
+    await vi.waitFor(async () => {
+      const texts = (await up.person().messages(thread)).map(({ content }) => content);
+      expect(texts).toContain('Echo: say hello');
+    }, WAIT);
+    expect((await up.run(['agent', 'shop', 'again'])).stdout).toBe('shop-agent-2\n');
+    for (const [args, code] of [
+      [['agent', 'nowhere', 'hello'], 'bad_usage'],
+      [['agent', 'shop'], 'bad_usage'],
+      [['terminal', 'shop'], 'bad_usage'],
+      [['agent', 'shop', 'hello', '--skip-permissions'], 'bad_usage'],
+    ] as const) {
+      const refused = await up.run([...args, '--json']);
+      expect([args, refused.status, refused.error().code]).toEqual([args, 2, code]);
+    }
+    await up.kill();
+    const down = await up.run(['agent', 'shop', 'hello', '--json']);
+    expect([down.status, down.error().code]).toEqual([69, 'not_running']);
+  });
+
   it('starts terminals and worktrees through threadmux, and says if it is not running', async () => {
     const up = await startRunningUp();
     const started = await up.run(['terminal', 'shop', '--json', '--', 'echo', 'streamed']);

@@ -369,6 +369,24 @@ describe('doctor, checking Claude Code,', () => {
     );
   });
 
+  it('accepts our plugin instead of the hooks, and finds that both are there', async () => {
+    const ill = await correctSetup();
+    const hooks = async () => (await ill.examine()).filter(({ part }) => part === 'hooks');
+    mkdirSync(dirname(ill.settings), { recursive: true });
+    const enabled = { enabledPlugins: { 'threadmux@threadmux': true } };
+    writeFileSync(ill.settings, JSON.stringify(enabled));
+    const isFine = expect.objectContaining({ level: 'ok', says: expect.stringContaining('threadmux plugin') });
+    expect(await hooks()).toEqual([isFine]);
+    await ill.install();
+    expect(JSON.parse(readFileSync(ill.settings, 'utf8'))).toMatchObject(enabled);
+    const both = fault('hooks', 'both the threadmux plugin and the hooks', 'claude plugin uninstall');
+    expect(await hooks()).toContainEqual(both);
+    writeFileSync(ill.settings, readFileSync(ill.settings, 'utf8').replace(/true/, 'false'));
+    expect(await hooks()).not.toContainEqual(both);
+    writeFileSync(join(ill.root, 'state', 'plugin.json'), '{}'); // `install --plugin` was used
+    expect(await hooks()).toContainEqual(both);
+  });
+
   it('accepts hooks in single projects', async () => {
     const well = await correctSetup();
     const project = join(dirname(well.root), 'shop');

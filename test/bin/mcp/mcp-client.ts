@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished } from 'vitest';
 import type { RunningUp } from '../../support/running-up.ts';
 import { PROGRAM } from '../cli.ts';
@@ -21,9 +22,22 @@ export interface McpClient {
   error(name: string, input?: object): Promise<ToolError>;
 }
 
-/** `session`: the session in whose pane the client runs. */
-export async function connectMcp(up: Pick<RunningUp, 'cli' | 'inside'>, session?: string): Promise<McpClient> {
-  const client = new Client({ name: 'test', version: '1' });
+export type AnswerHere = (question: string, options: readonly string[], signal: AbortSignal) => Promise<string>;
+
+/** `session`: the session in whose pane the client runs. `answer`: the client asks its user by itself. */
+export async function connectMcp(
+  up: Pick<RunningUp, 'cli' | 'inside'>,
+  session?: string,
+  answer?: AnswerHere,
+): Promise<McpClient> {
+  const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
+  const client = new Client({ name: 'test', version: '1' }, { capabilities });
+  if (answer !== undefined)
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => {
+      if (!('requestedSchema' in params)) throw new Error('no form');
+      const { enum: options = [] } = params.requestedSchema.properties.answer as { enum?: string[] };
+      return { action: 'accept', content: { answer: await answer(params.message, options, signal) } };
+    });
   const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root, ...(session === undefined ? {} : up.inside(session)) };
   const transport = new StdioClientTransport({
     ...{

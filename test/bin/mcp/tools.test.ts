@@ -235,6 +235,45 @@ describe('the own thread', () => {
   });
 });
 
+describe('a client that asks its user by itself', () => {
+  const isOver = (signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('cancelled'))));
+
+  it('is asked at the same time: the first answer counts, and closes the question in the other place', async () => {
+    const up = await startRunningUp();
+    expect((await up.run(['start', 'tool', '--', 'cat'])).status).toBe(0);
+    const asked: unknown[] = [];
+    const mcp = await connectMcp(up, 'tool', async (question, options, signal) => {
+      asked.push([question, options]);
+      return question === 'Here?' ? 'b' : isOver(signal).finally(() => asked.push('over'));
+    });
+    expect(await mcp.call('ask_person', { question: 'Here?', options: ['a', 'b'] })).toEqual({ answer: 'b' });
+    await vi.waitFor(async () => {
+      const cards = (await up.messages('tool')).filter(({ content }) => content.includes('Here?'));
+      expect(cards.filter(({ components }) => components.length > 0)).toEqual([]);
+    }, WAIT);
+    const asking = mcp.call('ask_person', { question: 'There?', options: ['yes', 'no'] });
+    const card = await up.message('tool', /There\?/);
+    await vi.waitFor(() => expect(asked.at(-1)).toEqual(['There?', ['yes', 'no']]), WAIT);
+    await up.tap('tool', card, '2. no');
+    expect(await asking).toEqual({ answer: 'no' });
+    await vi.waitFor(() => expect(asked.at(-1)).toBe('over'), WAIT);
+  });
+
+  it('is not asked in the pane of an agent: its dialog would hold up the messages of the thread', async () => {
+    const up = await startRunningUp();
+    await startAgent(up, 'lead');
+    const asked: string[] = [];
+    const mcp = await connectMcp(up, 'lead', async (question) => {
+      asked.push(question);
+      return 'yes';
+    });
+    const asking = mcp.call('ask_person', { question: 'Which?', options: ['yes', 'no'] });
+    await up.tap('lead', await up.message('lead', /Which\?/), '2. no');
+    expect([await asking, asked]).toEqual([{ answer: 'no' }, []]);
+  });
+});
+
 describe('two clients', () => {
   it('work at the same time, and each gets its own answers', async () => {
     const { up, mcp } = await startLead();

@@ -24,15 +24,15 @@ function hostWith(shell: string): Host {
 function setUp(shell = '/bin/sh') {
   const [host, home, dir] = [hostWith(shell), tempFolder(), tempFolder()];
   const files = () => readdirSync(home);
-  const start = (script: string, more: { beatMs?: number; silentSeconds?: number } = {}) => {
+  const start = (script: string, more: { beatMs?: number; silentSeconds?: number; asks?: boolean } = {}) => {
     const lines: string[] = [];
     const agent = startRemoteAgentProcess({
       ...{
+        asks: true,
         host,
         home,
         dir,
         thread: '77',
-        asks: true,
         command: ['sh', '-c', script],
         onLine: (line) => lines.push(line),
       },
@@ -57,6 +57,15 @@ describe.each(SHELLS)('an agent on a host with %s', (shell) => {
     const many = ['got many', 'got .', 'got ', 'got >lines\u2028here'];
     expect(lines).toEqual([`got ${odd}`, 'got beat', ...many, `${dir} 77`]);
     await vi.waitFor(() => expect([files(), left()]).toEqual([[], []]), WAIT);
+  });
+
+  it('gets a prompt of several lines, and no thread if its hooks do not ask there', async () => {
+    const { start } = setUp(shell);
+    const { agent, lines } = start(`sed 's/^/got /'; echo "thread: $THREADMUX_THREAD"`, { asks: false });
+    agent.write('one\n\n  two\u2028.\n.');
+    agent.endInput();
+    await agent.ended;
+    expect(lines).toEqual(['got one', 'got ', 'got   two\u2028.', 'got .', 'thread: ']);
   });
 
   it('ends with everything that it has started', async () => {
