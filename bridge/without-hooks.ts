@@ -1,6 +1,7 @@
 // Whether an agent reports to us; and explains, once per session, why the replies of an agent without our hooks do not appear.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentDriver } from '../agents/driver.ts';
 import { driverOf } from '../agents/list.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { JourneyOptions } from './journey.ts';
@@ -19,9 +20,18 @@ export async function tellUnheard(thread: string, heardWithinMs: number, options
   if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
   registry.change(thread, { toldUnheard: true });
   const on = options.hosts.isLocal(record.host) ? '' : ` --host ${record.host}`;
-  const install = `Run \`threadmux install${on}\` on ${options.config.host} once and restart the agent (\`claude --continue\`); until then, use \`!screen\`.`;
   await options.outcomes.say(thread, [thread, 'unheard', record.panePid], {
-    content: `ℹ️ This agent runs without our hooks, so its replies do not appear here. ${install}`,
+    content: `ℹ️ ${unheardText(driverOf(record.agent), on, options.config.host)}`,
     silent: true,
   });
+}
+
+/** `on`: the option that names another host, or empty. */
+export function unheardText({ name, title, extension }: AgentDriver, on: string, here: string): string {
+  const missing = `This ${title} runs without our hooks, so its replies do not appear here.`;
+  const run = (command: string, how = '') =>
+    `${missing} Run \`${command}\` on ${here} once and restart it${how}; until then, use \`!screen\`.`;
+  if (name === 'claude') return run(`threadmux install${on}`, ' (`claude --continue`)');
+  if (extension !== undefined) return run(`threadmux install${on} --agent ${name}`);
+  return `${missing} They do if threadmux starts it: \`!new <name> --agent ${name}\`. \`!screen\` shows what it says.`;
 }

@@ -52,7 +52,7 @@ export function nothingToAdd(names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const driver = knownDriver(name);
     if (driver === undefined || driver.name === 'claude' || driver.extension !== undefined) return [];
-    return [`${driver.title}: nothing to add, because threadmux gives it its hooks when it starts it.`];
+    return [`${driver.title}: nothing to add. It reports if threadmux starts it; otherwise it works by its screen.`];
   });
 }
 

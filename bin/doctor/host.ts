@@ -2,13 +2,14 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Host } from '../../hosts/host.ts';
 import { type HostHome, missingFiles, missingFolders, probeHome, probeHost } from '../../hosts/probe.ts';
 import { filesForHosts } from '../../install/program-files.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
+import { examineHostExtensions } from './extensions.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeRoots } from './home.ts';
 import { judgeClock, judgeHooks, judgeMachine } from './machine.ts';
@@ -39,6 +40,7 @@ export async function examineHost(
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings, isOfInstallation(probe.home));
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
   const install = `threadmux install --host ${on}`;
+  const userHome = dirname(dirname(dirname(probe.home))); // above .threadmux/for/<name>
   const clock = judgeClock(probe.clockAheadMs, `The clock of ${on}`);
   return [
     fine('host', `${on} is reachable.`),
@@ -47,6 +49,7 @@ export async function examineHost(
     ...judgeRoots(await missingFolders(host, roots), on),
     ...judgeHostHome({ on, path: probe.home, home, isUp, install }),
     ...judgeHooks({ on, install, probe, look, missing, usualHome: probe.home, projects: [] }),
+    ...(await examineHostExtensions(host, userHome, { scripts: `${probe.home}/bin`, home: probe.home })),
   ];
 }
 

@@ -13,6 +13,7 @@ import { aWhile, WAIT } from './bridge-setup.ts';
 import { type FarOptions, startFar, startFarHost } from './remote-host.ts';
 
 const FAKE = fileURLToPath(new URL('../support/headless-claude.mjs', import.meta.url));
+const CODEX = fileURLToPath(new URL('../support/headless-codex.sh', import.meta.url));
 const SLOW = { ...WAIT, timeout: 60_000 } as const;
 
 async function start(options: FarOptions = {}) {
@@ -20,7 +21,10 @@ async function start(options: FarOptions = {}) {
   const far = await startFar({
     ...options,
     ...{ sshServer: { sshd: true }, roots: ['~/code'] },
-    file: { agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] } },
+    file: {
+      agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
+      agents: { codex: { command: ['sh', CODEX] } },
+    },
     before: (ssh) => void mkdirSync(join(ssh.home, 'code/shop'), { recursive: true }),
   });
   const { channelId } = far.workspace;
@@ -66,6 +70,21 @@ describe('!agent on another host', () => {
     await far.say(channelId, '!status');
     await far.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*`far:.*shop`/);
     await vi.waitFor(() => expect([files(), left()]).toEqual([[], []]), SLOW);
+  });
+
+  it('runs another agent, whose prompt is its whole input', async () => {
+    const { far, channelId, shop } = await start();
+    await far.say(channelId, '!agent far:shop --agent codex first line\n>second "line"\n.');
+    const up = await far.answer(channelId, /^🤖 `shop-agent` is at work/);
+    const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
+    await far.answer(thread, /^Got: first line\|>second "line"\|\.\|\nThread: \nIn: /);
+    await far.answer(thread, /^✅ \d+ s$/);
+    expect(readFileSync(join(shop, 'argv'), 'utf8')).toBe('exec --json --skip-git-repo-check -\n');
+    await far.untilMarked(await far.say(thread, 'again'), '✅');
+    await vi.waitFor(
+      () => expect(readFileSync(join(shop, 'argv'), 'utf8')).toContain('--skip-git-repo-check resume t-1 -\n'),
+      SLOW,
+    );
   });
 
   it('asks for a permission with the hook there, and gets the answer of a tap', async () => {

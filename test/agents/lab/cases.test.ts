@@ -77,6 +77,8 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     await thread.ready();
     const replies = (await thread.since(message)).filter(({ content }) => content.includes('Echo: hello'));
     expect(replies).toHaveLength(1);
+    expect(lab.command('reply', thread.record().sessionName)).toBe('Echo: hello from the thread\n');
+    expect(lab.command('wait', thread.record().sessionName)).toBe('Echo: hello from the thread\n');
   },
 
   async 'many lines'(agent) {
@@ -165,6 +167,7 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     const words = await thread.say('the one that we have already');
     if (driverOf(agent.name).guarantees.question === 'keys') {
       await thread.marked(words, '📨');
+      await thread.posted(words, /question.*waits|waits.*question/is);
       await thread.tap(card, 'Postgres');
       await thread.posted(message, 'Done. The tool said');
       await thread.marked(words, '✅');

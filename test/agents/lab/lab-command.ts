@@ -16,7 +16,7 @@ interface LabPlace {
 
 /** Returns the path of the program. */
 export function writeLabCommand(name: LabAgentName, place: LabPlace): string {
-  const { files, environment, links = {} } = SETTINGS[name](place);
+  const { files, environment, links = {}, script = [] } = SETTINGS[name](place);
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(place.home, path)), { recursive: true });
     writeFileSync(join(place.home, path), typeof content === 'string' ? content : JSON.stringify(content));
@@ -29,6 +29,7 @@ export function writeLabCommand(name: LabAgentName, place: LabPlace): string {
     '#!/bin/sh',
     'unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_CACHE_HOME',
     ...variables.map(([key, value]) => `export ${key}='${value}'`),
+    ...script,
     `exec '${agentProgram(name)}' "$@"`,
   ];
   mkdirSync(dirname(command), { recursive: true });
@@ -40,6 +41,8 @@ interface LabSettings {
   /** Below HOME. */
   readonly files: Readonly<Record<string, unknown>>;
   readonly environment: Readonly<Record<string, string>>;
+  /** Lines of sh, run in the directory of the agent. */
+  readonly script?: readonly string[];
   /** Below HOME, and what they point to. */
   readonly links?: Readonly<Record<string, string>>;
 }
@@ -75,10 +78,10 @@ const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>>
     environment: {
       GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
       GEMINI_API_KEY: 'fake',
-      GEMINI_CLI_TRUST_WORKSPACE: 'true',
       NO_BROWSER: '1',
       COLORTERM: 'truecolor',
     },
+    script: ['case $PWD in */untrusted) ;; *) export GEMINI_CLI_TRUST_WORKSPACE=true ;; esac'],
   }),
   opencode: ({ port }) => ({
     files: {

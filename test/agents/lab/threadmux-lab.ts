@@ -33,8 +33,12 @@ export interface ThreadmuxLab {
   readonly model: ScriptedModel;
   readonly channelId: string;
   log(): string;
+  /** Runs threadmux, and returns what it prints. */
+  command(...args: string[]): string;
   /** Starts it with `!new`, and waits until it is ready for a message. */
   start(agent: LabAgentName): Promise<LabThread>;
+  /** Starts it in this folder of the lab, in a session of this name, and does not wait until it is ready. */
+  startIn(folder: string, agent: LabAgentName): Promise<LabThread>;
   stop(): Promise<void>;
 }
 
@@ -44,6 +48,8 @@ export interface LabThread {
   readonly thread: string;
   record(): ThreadRecord;
   say(text: string): Promise<WireMessage>;
+  /** All messages, oldest first. */
+  all(): Promise<readonly WireMessage[]>;
   /** Waits until exactly this mark is on the message. */
   marked(message: WireMessage, mark: string): Promise<void>;
   /** Everything that the bot has posted after this message, oldest first, without lines of progress. */
@@ -63,7 +69,8 @@ export interface LabThread {
   press(...keys: string[]): void;
 }
 
-export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promise<ThreadmuxLab> {
+/** `install`: the extension of Gemini CLI; the others get their hooks at the start. */
+export async function startThreadmuxLab(agents: readonly LabAgentName[], install = true): Promise<ThreadmuxLab> {
   const dir = mkdtempSync(join(tmpdir(), 'tm-agents-'));
   const homeFolder = join(dir, 'home');
   const socket = join(dir, 'tmux.sock');
@@ -80,9 +87,8 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promis
     ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
     ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
   };
-  // The others get their hooks at the start.
-  const install = ['install', '--no-tmux', '--agent', 'gemini'];
-  if (agents.includes('gemini')) execFileSync(process.execPath, [PROGRAM, ...install], { env });
+  const command = (...args: string[]) => execFileSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
+  if (install && agents.includes('gemini')) command('install', '--no-tmux', '--agent', 'gemini');
   const up = await startUp(env);
   const person = await enter(up.link);
   const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
@@ -90,19 +96,22 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[]): Promis
     const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' });
     return done.stdout.replace(/\n$/, '');
   };
+  async function startIn(folder: string, agent: LabAgentName): Promise<LabThread> {
+    const project = join(dir, folder);
+    mkdirSync(project, { recursive: true });
+    await person.say(local.channel, `!new ${folder} ${project} --agent ${agent}`);
+    const record = () => recordOf(home, folder);
+    await vi.waitFor(record, LAB_PATIENCE);
+    return openThread({ project, record, person, tmux });
+  }
   return {
-    ...{ dir, person, model, channelId: local.channel },
+    ...{ dir, person, model, channelId: local.channel, command, startIn },
     log: () =>
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
         .join(''),
     async start(agent) {
-      const project = projectOf(agent);
-      mkdirSync(project, { recursive: true });
-      await person.say(local.channel, `!new ${agent} ${project} --agent ${agent}`);
-      const record = () => recordOf(home, agent);
-      await vi.waitFor(record, LAB_PATIENCE);
-      const thread = openThread({ project, record, person, tmux });
+      const thread = await startIn(agent, agent);
       await thread.ready();
       return thread;
     },
@@ -163,7 +172,7 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
       );
     }, LAB_PATIENCE);
   return {
-    ...{ project, thread, record, since, read, screen, shows },
+    ...{ project, thread, record, all, since, read, screen, shows },
     say: (text) => person.say(thread, text),
     marked: async (message, mark) =>
       vi.waitFor(async () => {

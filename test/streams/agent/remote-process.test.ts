@@ -51,9 +51,11 @@ describe.each(SHELLS)('an agent on a host with %s', (shell) => {
     const odd = `{"a":"\\n \\\\ $HOME \`id\` 'x' > . beat ${'ü'.repeat(9_000)}"}`;
     agent.write(`${odd}\n`);
     agent.write('beat\n');
+    agent.write('many\n.\n\n>lines\u2028here');
     agent.endInput();
     expect(await agent.ended).toEqual({ status: 3, stderr: 'bad' });
-    expect(lines).toEqual([`got ${odd}`, 'got beat', `${dir} 77`]);
+    const many = ['got many', 'got .', 'got ', 'got >lines\u2028here'];
+    expect(lines).toEqual([`got ${odd}`, 'got beat', ...many, `${dir} 77`]);
     await vi.waitFor(() => expect([files(), left()]).toEqual([[], []]), WAIT);
   });
 
