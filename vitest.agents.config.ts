@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { labAgents } from './test/agents/lab/packages.ts';
 
 const LAB = 'test/agents/lab';
-const TESTS = ['cases', ...labAgents()].map((name) => `${LAB}/${name}.test.ts`);
+const TESTS = ['cases', 'headless', ...labAgents()].map((name) => `${LAB}/${name}.test.ts`);
 
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 // An agent as the configuration describes it: its command and the variables that its sessions get, with the defaults of its driver.
 
 import type { Config } from '../core/config.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { COMMON_VARIABLES } from '../core/session-environment.ts';
 import type { AgentDriver } from './driver.ts';
 import { allDrivers, driverOf } from './list.ts';
@@ -19,6 +20,13 @@ export function configuredAgent({ agents }: AgentsConfig, name: string): Configu
   const { command = [driver.name], environment = [...COMMON_VARIABLES, ...driver.variables] } =
     agents[driver.name] ?? {};
   return { driver, command, environment };
+}
+
+/** What runs it without a terminal. Throws for an agent that cannot: the configuration may have changed since it was started. */
+export function asHeadless({ driver, command, environment }: ConfiguredAgent) {
+  const { headless } = driver;
+  if (headless === undefined) throw new ThreadmuxError('bad_usage', `${driver.title} cannot run without a terminal.`);
+  return { driver: { ...driver, headless }, command, variables: [...environment, ...(headless.variables ?? [])] };
 }
 
 /** The agent that this command starts; undefined if it is another program. The expected one counts first. */

@@ -4,6 +4,7 @@
 import type { PromptDecision } from '../core/prompt.ts';
 import type { SessionSettings } from '../core/session-settings.ts';
 import type { AgentEvent, AskedEvent, EventOf } from './event.ts';
+import type { HeadlessRunner } from './headless.ts';
 import type { AgentDialog, AgentScreen, PaneFacts, ShownText } from './screen.ts';
 import type { SlashCommands } from './slash-command.ts';
 import type { TurnReader } from './turn.ts';
@@ -33,6 +34,8 @@ export interface AgentDriver {
   readonly turns?: TurnReader;
   /** Texts that begin with "/" and are commands of the agent. Without it, they are typed as they are, unless `refuse` says no. */
   readonly commands?: SlashCommands;
+  /** How it runs without a terminal (`!agent`). Without it, it cannot. */
+  readonly headless?: HeadlessRunner;
   /** Without it, `launch` is enough for its reports. */
   readonly extension?: AgentExtension;
   /** How the permission mode of a running agent is changed. Without it, a mode counts at the next start. */
@@ -77,7 +80,6 @@ export interface AgentGuarantees {
   /** The end of a turn is reported in every case: reply, interruption, failure, cancelled dialog. Otherwise the screen tells it. */
   readonly everyEnd: boolean;
   readonly resume: boolean;
-  readonly headless: boolean;
 }
 
 export interface LaunchOptions {

@@ -15,6 +15,15 @@ export function guaranteeNotes({ guarantees, typing }: Pick<AgentDriver, 'guaran
   ];
 }
 
+/** For the welcome of a headless agent. */
+export function headlessWords({ title, headless }: Pick<AgentDriver, 'title' | 'headless'>): {
+  readonly title: string;
+  readonly notes: readonly string[];
+} {
+  const denies = 'it cannot ask for permission without a terminal, so what would need one is denied';
+  return { title, notes: headless?.asks ? [] : [denies] };
+}
+
 const PERMISSIONS: Readonly<Record<AgentGuarantees['permission'], readonly string[]>> = {
   api: [],
   hook: ['while it asks in the thread, its terminal shows no dialog'],

@@ -24,6 +24,14 @@ export function toolLabel(name: string, input: unknown): string {
   return about === undefined ? name : `${name}: ${oneLine(about)}`;
 }
 
+/** For the thread of a headless agent, where the command itself says more than the model's description of it. */
+export function headlessLabel(name: string, input: unknown): string {
+  const fields = typeof input === 'object' && input !== null ? { ...input } : {};
+  if ('command' in fields && 'description' in fields) delete fields.description;
+  const label = toolLabel(name, fields);
+  return label === name ? name : `${name} · ${label.slice(name.length + 2)}`;
+}
+
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }

@@ -101,6 +101,7 @@ export function addScripts(program: Command): void {
     'give the agent a prompt in a project, without a terminal, in a new thread',
     'agent shop "run the tests and fix what fails"',
   )
+    .option('--agent <name>', 'which agent; by default that of the project')
     .option('--skip-permissions', 'ask for no permissions, where "skipPermissions" allows it')
     .option('--json', 'print JSON')
     .action(async (directory: string, _words, flags, command: Command) =>

@@ -144,7 +144,8 @@ async function startStream(
 function beginOne(request: Exclude<ProgramRequest, StartRequest>, tools: CommandContext): Promise<StreamThread> {
   const { order: id, directory: dir } = request;
   if (request.what === 'terminal') return beginTerminal({ id, dir, asked: request.command }, tools);
-  return beginAgent({ id, dir, asked: request.prompt, skipPermissions: request.skipPermissions }, tools);
+  const { prompt: asked, skipPermissions, agent } = request;
+  return beginAgent({ id, dir, asked, skipPermissions, agent }, tools);
 }
 
 function streamDone(stream: StreamThread, { config }: CommandContext): RequestDone {

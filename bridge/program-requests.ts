@@ -35,7 +35,13 @@ export const requestSchema = z.discriminatedUnion('what', [
     byAgent: z.boolean(),
   }),
   z.object({ ...stream, what: z.literal('terminal'), command: z.string() }),
-  z.object({ ...stream, what: z.literal('agent'), prompt: z.string(), skipPermissions: z.boolean() }),
+  z.object({
+    ...stream,
+    what: z.literal('agent'),
+    prompt: z.string(),
+    skipPermissions: z.boolean(),
+    agent: z.string().optional(),
+  }),
 ]);
 export type ProgramRequest = Readonly<z.output<typeof requestSchema>>;
 export type StartRequest = Extract<ProgramRequest, { what: 'start' }>;

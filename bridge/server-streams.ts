@@ -4,6 +4,7 @@ import { configuredAgent } from '../agents/configured-agent.ts';
 import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadChannel } from '../discord/threads.ts';
+import type { StreamRecord } from '../home/stream-record.ts';
 import {
   type AllowedHostDirectories,
   openAllowedDirectories,
@@ -36,14 +37,15 @@ export function openServerStreams(options: ServerStreamsOptions): {
     host: hosts.get,
   });
   const own = createOwnCommands(options);
+  const agentOf = ({ agent = 'claude' }: Pick<StreamRecord, 'agent'>) => configuredAgent(config, agent);
   const streams = createStreamThreads({
     ...{ home, log, rest, botId: place.botId, place, env: bridge.env, server: server.name },
     ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote, command: configuredAgent(config, 'claude').command },
+    ...{ hosts, remote, agentOf },
     registry: threads.registry,
-    isCommand: async (text, { dir: cwd, far }) => {
-      const { commands } = configuredAgent(config, 'claude').driver;
-      const list = () => own({ host: far?.host ?? config.host, cwd, transcript: '', agent: 'claude' });
+    isCommand: async (text, record) => {
+      const { commands, name: agent } = agentOf(record).driver;
+      const list = () => own({ host: record.far?.host ?? config.host, cwd: record.dir, transcript: '', agent });
       return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
     agentSettings: bridge.program?.hookSettings,

@@ -1,5 +1,7 @@
 // Terminals and headless agents of one server: starts and ends them, and restores them after a restart.
 
+import type { AgentDriver } from '../agents/driver.ts';
+import { headlessWords } from '../agents/guarantees.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type SessionName, type StreamKind, streamName, streamTitle } from '../core/session-name.ts';
@@ -31,6 +33,8 @@ interface WantedStream {
   readonly dir: string;
   readonly asked: string;
   readonly skipPermissions: boolean;
+  /** Of a headless agent. */
+  readonly agent?: AgentDriver;
 }
 
 export interface StreamThreads {
@@ -101,14 +105,15 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     checkRoom();
     void forgetOld();
     const name = await freeName(wanted);
-    const { kind, host, dir, asked, order, skipPermissions } = wanted;
+    const { kind, host, dir, asked, order, skipPermissions, agent } = wanted;
     const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
-    const welcome = streamWelcome({ kind, name, host, dir, asked });
+    const welcome = streamWelcome({ kind, name, host, dir, asked, agent: agent && headlessWords(agent) });
     const title = streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`);
     const thread = await freshThread(place, title, welcome, options.members, order);
     options.onThread(thread);
     const record: StreamRecord = {
       ...{ kind, name, dir, asked, order, skipPermissions },
+      ...(agent === undefined ? {} : { agent: agent.name }),
       thread: thread.id,
       server: options.server,
       startedAt: Date.now(),

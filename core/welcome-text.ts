@@ -25,9 +25,13 @@ export function welcomeText({ session, host, cwd, repository, settings = {}, age
   return [
     [`**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
     'What you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
-    ...(agent === undefined || agent.notes.length === 0 ? [] : [`-# ${agent.title}: ${agent.notes.join('; ')}.`]),
+    ...noteLine(agent),
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
+}
+
+function noteLine(agent: WelcomeFacts['agent']): readonly string[] {
+  return agent === undefined || agent.notes.length === 0 ? [] : [`-# ${agent.title}: ${agent.notes.join('; ')}.`];
 }
 
 export function repositoryText({ name, branch }: NonNullable<WelcomeFacts['repository']>): string {
@@ -40,9 +44,11 @@ interface StreamFacts {
   readonly host: string;
   readonly dir: string;
   readonly asked: string;
+  /** The headless agent, and what it cannot do. */
+  readonly agent?: WelcomeFacts['agent'];
 }
 
-export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): string {
+export function streamWelcome({ kind, name, host, dir, asked, agent }: StreamFacts): string {
   const where = `**${untrustedCode(name)}** on ${untrustedCode(host)}, in ${untrustedCode(dir)}`;
   if (kind === 'terminal')
     return [
@@ -51,8 +57,9 @@ export function streamWelcome({ kind, name, host, dir, asked }: StreamFacts): st
       'Commands: `!screen` shows its screen · `!done` ends it and archives its thread · `!status` lists all · `!help` shows the rest.',
     ].join('\n');
   return [
-    `${where}: Claude, without a terminal`,
+    `${where}: ${agent?.title ?? 'an agent'}, without a terminal`,
     'What you write in its thread is its next prompt, in the same conversation. Prompts run one at a time; later ones wait.',
+    ...noteLine(agent),
     'Commands: `!stop` ends the running prompt · `!new` starts a new conversation · `!done` ends it and archives its thread · `!status` lists all · `!help` shows the rest.',
   ].join('\n');
 }

@@ -22,6 +22,8 @@ export const streamRecordSchema = z.object({
   order: z.string(),
   /** A headless agent that runs without asking for permission. */
   skipPermissions: z.boolean().default(false),
+  /** The name of a headless agent; undefined for that of before there were several. */
+  agent: z.string().exactOptional(),
   startedAt: z.number(),
   /** On another host: the host, and the folder of a terminal’s log there. */
   far: z.object({ host: z.string(), logFolder: z.string() }).exactOptional(),

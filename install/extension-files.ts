@@ -8,6 +8,8 @@ import { loadInstalled } from '../home/installed.ts';
 import type { ChangePart } from './file-change.ts';
 
 interface ExtensionFile {
+  /** The agent that loads it. */
+  readonly agent: string;
   readonly path: string;
   readonly part: ChangePart;
 }
@@ -29,7 +31,7 @@ export function extensionFiles(
       throw new ThreadmuxError('home_unsafe', 'HOME is not set', {
         hint: 'Run this as yourself, with HOME set to your home folder.',
       });
-    return files.map(([path, text]) => ({ path, part: extensionPart(text) }));
+    return files.map(([path, text]) => ({ agent: name, path, part: extensionPart(text) }));
   });
 }
 

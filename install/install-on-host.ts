@@ -32,6 +32,7 @@ import {
   withInstallLock,
 } from './file-change.ts';
 import { describeInstall } from './install.ts';
+import { driverFilesForHosts } from './program-files.ts';
 
 export interface HostInstallOptions {
   /** The folder of our home on this machine. */
@@ -57,8 +58,10 @@ export async function installOn(
     ? (await planFor(options)).changes.flatMap(describeChange)
     : await withInstallLock(root, async () => {
         const { home: there } = await putScripts(host, name, options.files);
-        const { changes, places } = await planFor(options, there);
+        const { changes, places, agents } = await planFor(options, there);
         const records = recordsFor(root, host);
+        // Before the extension that loads them. One agent at a time: a host may not take a command of any length.
+        await inOrder(agents, (agent) => putScripts(host, name, driverFilesForHosts(agent)));
         const lines = await inOrder(changes, (one) => applyChange(one, records, filesOn(host)));
         return [
           ...lines,
@@ -96,6 +99,8 @@ export async function uninstallOn(
 interface Plan {
   readonly changes: readonly HostChange[];
   readonly places: HostPaths;
+  /** Those whose extensions are added or are there already. */
+  readonly agents: readonly string[];
 }
 
 /** All checks run here, before any change. `home` is our home on the host; by default the path that it will have. */
@@ -118,10 +123,11 @@ async function planFor(options: HostInstallOptions, home?: string): Promise<Plan
   const changes = [planAdding(records, file, part.settings)];
   if (tmux !== undefined && conf !== undefined) changes.push(planAdding(records, conf, part.tmux));
   for (const [at, one] of found.entries()) changes.push(planAdding(records, one, added[at]?.part ?? extensionPart('')));
-  return { changes: checked(host, changes), places };
+  const agents = [...new Set(added.map(({ agent }) => agent))];
+  return { changes: checked(host, changes), places, agents };
 }
 
-async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Promise<Plan> {
+async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Promise<Omit<Plan, 'agents'>> {
   const places = await findHostPaths(host, name);
   const records = recordsFor(root, host);
   const known = loadInstalled(records);

@@ -6,6 +6,7 @@ import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentContext, type InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { hookSettings } from '../agents/claude/settings.ts';
+import { driverOf } from '../agents/list.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
@@ -71,6 +72,12 @@ export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record
     'tmux.conf': hooksConf('{HOME}/tmux-event', hookPlaceOf(name)),
     'settings.json': `${JSON.stringify(hookSettings(there), null, 2)}\n`,
   };
+}
+
+/** What the extension of an agent loads from there. */
+export function driverFilesForHosts(agent: string): Readonly<Record<string, string>> {
+  const { files = [] } = driverOf(agent);
+  return Object.fromEntries(files.map((file) => [`bin/${file}`, readFileSync(join(DIST, 'hooks', file), 'utf8')]));
 }
 
 /** tmux runs this when a session is created, closed or renamed. Output or a failure would show up in a pane, so there is neither. */

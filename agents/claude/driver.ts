@@ -6,6 +6,7 @@ import { permissionOutput } from './answer.ts';
 import { BUILTIN_COMMANDS } from './commands/builtin.ts';
 import { LIST_OWN_COMMANDS, parseOwnCommands } from './commands/own-commands.ts';
 import { parsePrinted, READ_TRANSCRIPT_END } from './commands/printed.ts';
+import { headlessClaude } from './headless.ts';
 import { readHookEvent } from './hook-event.ts';
 import { launchClaude } from './launch.ts';
 import { boxHolds, timesShown } from './screen/box-text.ts';
@@ -23,9 +24,10 @@ export const claude: AgentDriver = {
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'kept' },
     // An interrupted turn is not reported: its transcript and the screen tell it.
-    ...{ everyEnd: false, resume: true, headless: true },
+    ...{ everyEnd: false, resume: true },
   },
   launch: launchClaude,
+  headless: headlessClaude,
   readEvent: readHookEvent,
   screen: { read: readScreen, dialogLine: DIALOG, boxHolds, timesShown },
   typing: {

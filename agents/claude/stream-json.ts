@@ -3,35 +3,8 @@
 
 import * as z from 'zod';
 import { parsedForeignJson } from '../../core/json.ts';
-import { toolLabel } from '../tool-label.ts';
-
-export type StreamEvent =
-  | { readonly kind: 'init'; readonly sessionId: string }
-  /** A message begins; if the streamed message before it was not completed, it was discarded. */
-  | { readonly kind: 'begin' }
-  | { readonly kind: 'delta'; readonly text: string }
-  /** A complete block of text, which may have been streamed before. */
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'tool'; readonly label: string }
-  | { readonly kind: 'tool failed'; readonly text: string }
-  /** Claude waits until the PermissionRequest hook or a line on stdin allows or denies this. */
-  | { readonly kind: 'asks'; readonly requestId: string; readonly tool: string }
-  | { readonly kind: 'answered'; readonly requestId: string }
-  | StreamResult;
-
-export interface StreamResult {
-  readonly kind: 'result';
-  readonly turns: number;
-  readonly durationMs: number;
-  /** The cost of the process so far; in versions that also report `ownCostUsd`, of the whole conversation. */
-  readonly costUsd: number;
-  /** The cost since the last result, or since the start. */
-  readonly ownCostUsd: number | undefined;
-  readonly isError: boolean;
-  readonly sessionId: string;
-  /** The last text, or the error. */
-  readonly text: string;
-}
+import type { HeadlessEvent } from '../headless.ts';
+import { headlessLabel } from '../tool-label.ts';
 
 const number = z.number().catch(0);
 const text = z.string().catch('');
@@ -70,20 +43,19 @@ const lineSchema = z.discriminatedUnion('type', [
       .optional()
       .catch(undefined),
     is_error: z.boolean().catch(false),
-    session_id: text,
     result: text,
     errors: z.array(z.string()).catch([]),
   }),
 ]);
 type Line = z.output<typeof lineSchema>;
 
-export function parseStreamLine(line: string): readonly StreamEvent[] {
+export function parseStreamLine(line: string): readonly HeadlessEvent[] {
   if (!line.startsWith('{')) return [];
   const read = lineSchema.safeParse(parsedForeignJson(line));
   return read.success ? eventsOf(read.data) : []; // an incomplete line, or output of another program
 }
 
-function eventsOf(line: Line): readonly StreamEvent[] {
+function eventsOf(line: Line): readonly HeadlessEvent[] {
   switch (line.type) {
     case 'system':
       return line.subtype === 'init' && line.session_id !== '' ? [{ kind: 'init', sessionId: line.session_id }] : [];
@@ -107,7 +79,6 @@ function eventsOf(line: Line): readonly StreamEvent[] {
           costUsd: line.total_cost_usd,
           ownCostUsd: costOf(line.model_usage_since_last_result),
           isError: line.is_error,
-          sessionId: line.session_id,
           text: line.result || line.errors.join('\n'),
         },
       ];
@@ -118,7 +89,7 @@ function costOf(usage: Readonly<Record<string, { costUSD: number }>> | undefined
   return usage && Object.values(usage).reduce((sum, { costUSD }) => sum + costUSD, 0);
 }
 
-function streamed(event: Extract<Line, { type: 'stream_event' }>['event']): readonly StreamEvent[] {
+function streamed(event: Extract<Line, { type: 'stream_event' }>['event']): readonly HeadlessEvent[] {
   if (event.type === 'message_start') return [{ kind: 'begin' }];
   const { type, text = '' } = event.delta ?? {};
   return type === 'text_delta' && text !== '' ? [{ kind: 'delta', text }] : [];
@@ -126,21 +97,13 @@ function streamed(event: Extract<Line, { type: 'stream_event' }>['event']): read
 
 type Block = Readonly<z.output<typeof block>>;
 
-function said(part: Block): readonly StreamEvent[] {
+function said(part: Block): readonly HeadlessEvent[] {
   if (part.type === 'text' && typeof part.text === 'string') return [{ kind: 'text', text: part.text }];
   if (part.type !== 'tool_use' || typeof part.name !== 'string') return [];
-  return [{ kind: 'tool', label: labelOf(part.name, part.input) }];
+  return [{ kind: 'tool', label: headlessLabel(part.name, part.input) }];
 }
 
-/** The command itself says more than Claude's description of it. */
-function labelOf(name: string, input: unknown): string {
-  const fields = typeof input === 'object' && input !== null ? { ...input } : {};
-  if ('command' in fields && 'description' in fields) delete fields.description;
-  const label = toolLabel(name, fields);
-  return label === name ? name : `${name} · ${label.slice(name.length + 2)}`;
-}
-
-function failed(part: Block): readonly StreamEvent[] {
+function failed(part: Block): readonly HeadlessEvent[] {
   if (part.type !== 'tool_result' || part.is_error !== true) return [];
   return [{ kind: 'tool failed', text: textOf(part.content) }];
 }

@@ -5,6 +5,7 @@ import type { PromptDecision } from '../../core/prompt.ts';
 import type { AgentDriver } from '../driver.ts';
 import { type AgentEvent, type AskedEvent, parseAgentEvent } from '../event.ts';
 import { CODEX_COMMANDS } from './commands.ts';
+import { headlessCodex } from './headless.ts';
 import { hookAnswer, readCodexHook } from './hook-events.ts';
 import { launchCodex } from './launch.ts';
 import { readCodexScreen } from './screen/screen.ts';
@@ -17,10 +18,11 @@ export const codex: AgentDriver = {
   variables: ['OPENAI_*', 'CODEX_*', 'AZURE_OPENAI_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'waits' },
-    ...{ everyEnd: true, resume: true, headless: false },
+    ...{ everyEnd: true, resume: true },
   },
   asksVersion: true,
   launch: launchCodex,
+  headless: headlessCodex,
   readEvent: readCodexEvent,
   screen: { read: readCodexScreen, boxHolds: codexBoxHolds, timesShown: codexTimesShown },
   typing: CODEX_TYPING,

@@ -3,14 +3,14 @@
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { isAtLeast } from '../../core/version.ts';
 import type { Launch, LaunchOptions } from '../driver.ts';
+import { splitCommand } from '../split-command.ts';
 import { hookOptions } from './hook-options.ts';
 
 export function launchCodex(options: LaunchOptions): Launch {
   const { command, settings, scripts, home, local } = options;
-  const given = command.findIndex((word, at) => at > 0 && word.startsWith('-'));
-  const program = given < 0 ? command : command.slice(0, given);
+  const { program, options: given } = splitCommand(command);
   const wishes = [
-    ...(given < 0 ? [] : command.slice(given)),
+    ...given,
     ...(settings.model === undefined ? [] : ['--model', settings.model]),
     ...MODES[settings.permissionMode ?? 'default'],
     ...(settings.args ?? []),

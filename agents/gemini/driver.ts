@@ -14,7 +14,7 @@ export const gemini: AgentDriver = {
   guarantees: {
     ...{ receipt: 'hook', permission: 'keys', question: 'keys', textBetweenTools: false, draft: 'waits' },
     // The end after Esc in a dialog is seen on the screen only.
-    ...{ everyEnd: false, resume: true, headless: false },
+    ...{ everyEnd: false, resume: true },
   },
   launch: launchGemini,
   readEvent: readGeminiHook,

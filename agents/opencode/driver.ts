@@ -3,6 +3,7 @@
 import type { PromptDecision } from '../../core/prompt.ts';
 import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
 import { type AskedEvent, parseAgentEvent } from '../event.ts';
+import { headlessOpencode } from './headless.ts';
 import { opencodeExtension } from './installed.ts';
 import { NO_CONVERSATION } from './translate.ts';
 import { opencodeScreen, opencodeTyping } from './typing.ts';
@@ -14,7 +15,7 @@ export const opencode: AgentDriver = {
   variables: ['OPENCODE_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true },
-    ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
+    ...{ draft: 'waits', everyEnd: true, resume: true },
   },
   files: [
     ...['reporter.js', 'loose-fields.js', 'opencode/start', 'opencode/plugin.js', 'opencode/translate.js'],
@@ -22,6 +23,7 @@ export const opencode: AgentDriver = {
   ],
   extension: opencodeExtension,
   launch,
+  headless: headlessOpencode,
   readEvent: parseAgentEvent,
   screen: opencodeScreen,
   typing: opencodeTyping,

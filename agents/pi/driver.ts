@@ -12,7 +12,7 @@ export const pi: AgentDriver = {
   variables: ['PI_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
     ...{ receipt: 'hook', permission: 'never', question: 'never', textBetweenTools: true },
-    ...{ draft: 'waits', everyEnd: true, resume: true, headless: false },
+    ...{ draft: 'waits', everyEnd: true, resume: true },
   },
   files: ['reporter.js', 'loose-fields.js', 'pi/extension.js', 'pi/translate.js'],
   extension: piExtension,

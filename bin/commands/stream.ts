@@ -9,6 +9,7 @@ import { printJson, printNote, printText, withProgress } from '../print.ts';
 interface StreamFlags {
   readonly json?: boolean;
   readonly skipPermissions?: boolean;
+  readonly agent?: string;
 }
 
 export async function startTerminalStream(directory: string, command: readonly string[], flags: StreamFlags) {
@@ -19,7 +20,9 @@ export async function startTerminalStream(directory: string, command: readonly s
 export async function startAgentStream(directory: string, prompt: readonly string[], flags: StreamFlags) {
   if (prompt.length === 0) throw new ThreadmuxError('bad_usage', 'a prompt is missing', EXAMPLE);
   const skipPermissions = flags.skipPermissions ?? false;
-  await start({ ...newRequest(directory), what: 'agent', prompt: prompt.join(' '), skipPermissions }, flags);
+  const { agent } = flags;
+  const wanted = { prompt: prompt.join(' '), skipPermissions, ...(agent === undefined ? {} : { agent }) };
+  await start({ ...newRequest(directory), what: 'agent', ...wanted }, flags);
 }
 
 const EXAMPLE = { hint: 'Example: threadmux terminal shop -- npm run dev' };

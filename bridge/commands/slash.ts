@@ -52,6 +52,7 @@ const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   agent: [
     { name: 'dir', description: 'Where the agent works', required: true, autocomplete: true },
     { name: 'prompt', description: 'What to do', required: true },
+    { name: 'agent', description: 'Agent, such as claude or codex', autocomplete: true },
     {
       name: 'skip-permissions',
       description: 'Do not ask for permission, where the configuration allows it',
@@ -136,7 +137,8 @@ export function restOf(interaction: Interaction): string {
       return `${JSON.stringify(value('dir'))} ${value('command')}`;
     case 'agent': {
       const skip = value('skip-permissions') === 'true' ? '--skip-permissions ' : '';
-      return `${JSON.stringify(value('dir'))} ${skip}${value('prompt')}`;
+      const agent = value('agent') === '' ? '' : `--agent ${value('agent')} `;
+      return `${JSON.stringify(value('dir'))} ${agent}${skip}${value('prompt')}`;
     }
     default:
       return value('name');

@@ -1,8 +1,11 @@
 // !terminal, !agent, !done and !status: start, end and list terminals and headless agents.
 
-import { configuredAgent } from '../../agents/configured-agent.ts';
+import { type ConfiguredAgent, configuredAgent } from '../../agents/configured-agent.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
+import { allDrivers } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
+import { settingFor } from '../../core/setting-words.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import { promptState, type SessionState, stateWords, type TimedState } from '../../threads/session-state.ts';
@@ -27,13 +30,13 @@ export const terminalCommand: Command = {
 
 export const agentCommand: Command = {
   name: 'agent',
-  usage: '!agent <dir> [--skip-permissions] <prompt>',
-  about: 'give an agent a prompt in a project (`mini:shop` on another host), without a terminal, in a new thread',
+  usage: '!agent <dir> [--agent <name>] [--skip-permissions] <prompt>',
+  about: 'run an agent without a terminal, in a new thread (`mini:shop` on another host)',
   async run(order, tools) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
-    const [, skip, asked = ''] = rest.match(/^(--(?:dangerously-)?skip-permissions(?:\s+|$))?(.*)$/s) ?? [];
-    if (asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
-    const stream = await beginAgent({ id: order.id, dir, asked, skipPermissions: skip !== undefined }, tools);
+    const wanted = parseAgentOptions(rest);
+    if (wanted.asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
+    const stream = await beginAgent({ id: order.id, dir, ...wanted }, tools);
     return replyWith(`🤖 ${untrustedCode(stream.record().name)} is at work: <#${stream.record().thread}>`);
   },
 };
@@ -117,12 +120,29 @@ function unquoted(text: string): string {
   return String(parsedJson(text) ?? text.slice(1, -1));
 }
 
+/** Options come before the prompt, which may contain anything. */
+function parseAgentOptions(text: string): Pick<AskedStream, 'asked' | 'agent' | 'skipPermissions'> {
+  let rest = text;
+  let agent: string | undefined;
+  let skipPermissions = false;
+  for (;;) {
+    const [all = '', skip, name] =
+      /^(?:(--(?:dangerously-)?skip-permissions)|--agent(?:\s+|=)(\S+))(?:\s+|$)/.exec(rest) ?? [];
+    if (all === '') return { asked: rest, skipPermissions, ...(agent === undefined ? {} : { agent }) };
+    rest = rest.slice(all.length);
+    skipPermissions ||= skip !== undefined;
+    agent = name ?? agent;
+  }
+}
+
 interface AskedStream {
   /** The same id starts it once. */
   readonly id: string;
   readonly dir: string;
   readonly asked: string;
   readonly skipPermissions: boolean;
+  /** The name of a headless agent; by default the agent of the project. */
+  readonly agent?: string | undefined;
 }
 
 export function beginTerminal(
@@ -135,7 +155,7 @@ export function beginTerminal(
 /** And gives it the prompt. */
 export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
   const there = tools.directories.elsewhere(asked.dir);
-  const agent = configuredAgent(tools.config, 'claude');
+  const agent = await headlessAgent(asked, tools);
   const program = agent.command[0] ?? agent.driver.name;
   const host = there?.host ?? tools.config.host;
   // Our own PATH counts only here.
@@ -144,17 +164,38 @@ export async function beginAgent(asked: AskedStream, tools: CommandContext): Pro
     throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on ${untrustedCode(host)}`, {
       hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
     });
-  const stream = await begin('agent', asked, tools);
+  const stream = await begin('agent', asked, tools, agent.driver);
   if (stream.kind === 'agent') stream.agent.ask({ id: asked.id, text: asked.asked });
   return stream;
 }
 
+/** The agent that was asked for, or that of the project. */
+async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
+  const { config, threads } = tools;
+  const names = allDrivers().map((driver) => driver.name);
+  if (name !== undefined) settingFor('agent', name, names);
+  const there = tools.directories.elsewhere(dir);
+  const place = async () => {
+    const inside = there === undefined ? tools.directories : tools.directories.on(there.host);
+    return { host: there?.host ?? config.host, directory: await inside.resolve(there?.name ?? dir) };
+  };
+  const project = name === undefined ? threads.destinationOf(await place())?.project : undefined;
+  const agent = configuredAgent(config, name ?? project?.defaults.agent ?? project?.agent ?? config.agent);
+  if (agent.driver.headless !== undefined) return agent;
+  const able = allDrivers().flatMap((one) => (one.headless === undefined ? [] : [`\`--agent ${one.name}\``]));
+  throw usage(
+    `${agent.driver.title} cannot run without a terminal.`,
+    `\`!new <name> --agent ${agent.driver.name}\` starts it in a session. Without a terminal: ${able.join(', ')}.`,
+  );
+}
+
 async function begin(
   kind: StreamThread['kind'],
-  { id: order, ...asked }: AskedStream,
+  { id: order, agent: _, ...asked }: AskedStream,
   tools: CommandContext,
+  agent?: AgentDriver,
 ): Promise<StreamThread> {
-  const wanted = { kind, ...asked };
+  const wanted = { kind, ...asked, ...(agent === undefined ? {} : { agent }) };
   const { directories, config } = tools;
   const there = directories.elsewhere(wanted.dir);
   if (there !== undefined) {

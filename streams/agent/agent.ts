@@ -2,13 +2,14 @@
 // a prompt is reported once. After a restart the conversation continues, and an interrupted turn is reported as such.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { asHeadless, type ConfiguredAgent } from '../../agents/configured-agent.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Rest } from '../../discord/rest.ts';
 import type { Home } from '../../home/home.ts';
 import type { StreamRecord } from '../../home/stream-record.ts';
 import { openUnpostedFile, type PostedTurn, postTurn, type UnpostedTurn } from './post.ts';
-import { agentArguments, agentEnvironment, guarded } from './process.ts';
+import { agentEnvironment } from './process.ts';
 import type { AgentHost } from './remote-process.ts';
 import {
   type AgentJob,
@@ -29,11 +30,11 @@ export interface AgentParts {
   readonly botId: string;
   readonly log: Log;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The agent's command and the arguments that always come first. */
-  readonly command: readonly string[];
-  /** A file for `--settings` that adds our permission hook. */
+  /** The agent of this record, as the configuration describes it now. */
+  readonly agentOf: (record: Pick<StreamRecord, 'agent'>) => ConfiguredAgent;
+  /** A file with settings for Claude Code that add our permission hook. */
   readonly agentSettings: string | undefined;
-  /** Whether a prompt is a command, of Claude Code or the user's own, that may be used there. Other text that looks like one is sent as text. */
+  /** Whether a prompt is a command, of the agent or the user's own, that may be used there. Other text that looks like one is sent as text. */
   readonly isCommand?: (text: string, record: StreamRecord) => Promise<boolean>;
   /** For an agent on another host, which must be reachable: where it runs, and the settings there. */
   readonly there?: (host: string) => Promise<AgentHost & { readonly agentSettings: string }>;
@@ -148,7 +149,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     Object.assign(told, { toStop: false, dropped: 0 });
     const resumed = state.get().session;
     let said = await run(job, resumed);
-    const isNew = resumed !== undefined && isLost(said);
+    const isNew = resumed !== undefined && isLost(said, runnable().driver.headless);
     if (isNew && !told.toStop && !closing.signal.aborted) {
       await said?.streamed;
       remember({ session: undefined });
@@ -160,23 +161,28 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     return { streamed, due: { ...end, id: job.id, startedAt, parts, shown } };
   }
 
+  const runnable = () => asHeadless(parts.agentOf(record));
+
   async function run(job: AgentJob, session: string | undefined): Promise<TurnOutput | undefined> {
     const mine = conversation;
     const refusal = job.refusal?.();
     if (refusal !== undefined) throw new ThreadmuxError('bad_usage', refusal);
+    const { driver, command, variables } = runnable();
     const allowed = (await parts.check?.(record)) ?? { skipPermissions: true };
     const isCommand = job.text.startsWith('/') && (await parts.isCommand?.(job.text, record)) === true;
     if (told.toStop || closing.signal.aborted) return undefined;
     const skipPermissions = record.skipPermissions && allowed.skipPermissions;
     const there = record.far && (await parts.there?.(record.far.host));
-    const { agentSettings } = there ?? parts;
+    const { agentSettings: hookSettings } = there ?? parts;
     const turn = startTurn({
-      ...{ ...parts, thread, there },
-      prompt: { id: job.id, text: isCommand ? job.text : guarded(job.text) },
+      ...{ ...parts, thread, there, driver },
+      prompt: { id: job.id, text: job.text, isCommand },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
-      command: [...parts.command, ...agentArguments({ agentSettings, skipPermissions, session })],
-      env: agentEnvironment(parts.env, { THREADMUX_HOME: home.root, THREADMUX_THREAD: thread }),
+      command: driver.headless.argv({ command, hookSettings, skipPermissions, session }),
+      env: agentEnvironment(parts.env, variables, {
+        ...{ THREADMUX_HOME: home.root, ...(driver.headless.asks ? { THREADMUX_THREAD: thread } : {}) },
+      }),
       signal: closing.signal,
       onSession(id) {
         if (mine === conversation && state.get().session !== id) remember({ session: id });

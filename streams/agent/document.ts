@@ -1,7 +1,7 @@
-// How a turn of a headless agent looks in its thread: what Claude says and does, in order, and one line about how it ended.
+// How a turn of a headless agent looks in its thread: what the agent says and does, in order, and one line about how it ended.
 // Pure. What does not fit into a few messages is attached as a file, so nothing is lost.
 
-import type { StreamEvent, StreamResult } from '../../agents/claude/stream-json.ts';
+import type { HeadlessEvent, HeadlessResult } from '../../agents/headless.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { tablesToCode } from '../../core/markdown-tables.ts';
@@ -37,7 +37,7 @@ const SHOWN = PARTS * 2_000;
 const LONGEST_LINE = 180;
 const LONGEST_TABLE_TEXT = 100_000;
 
-export function withEvent(document: TurnDocument, event: StreamEvent): TurnDocument {
+export function withEvent(document: TurnDocument, event: HeadlessEvent): TurnDocument {
   switch (event.kind) {
     case 'begin':
       return { ...document, draft: '' };
@@ -113,7 +113,7 @@ function partsUpTo(segments: readonly string[], most: number): readonly string[]
   return parts;
 }
 
-/** A code block that Claude left open must not include the lines after it. */
+/** A code block that the agent left open must not include the lines after it. */
 function closed(text: string): string {
   const shown = text.length > LONGEST_TABLE_TEXT ? text : tablesToCode(text);
   let fence: Fence | undefined;
@@ -135,8 +135,12 @@ function filesOf(segments: readonly string[]): readonly FileUpload[] {
 }
 
 export interface TurnEnd {
-  /** All results of the turn: a background task can make Claude answer again. */
-  readonly results: readonly StreamResult[];
+  /** The agent, for people. */
+  readonly title: string;
+  /** From the start of the process to its end. */
+  readonly tookMs: number;
+  /** All results of the turn: a background task can make Claude Code answer again. */
+  readonly results: readonly HeadlessResult[];
   readonly status: number | undefined;
   readonly stderr: string;
   /** Why the connection to its host ended before it did. */
@@ -144,22 +148,22 @@ export interface TurnEnd {
 }
 
 /** Undefined if it succeeded. */
-export function failureReason({ results, status }: TurnEnd): string | undefined {
+export function failureReason({ title, results, status }: TurnEnd): string | undefined {
   const last = results.at(-1);
   if (last?.isError === false) return undefined;
-  if (last !== undefined) return last.text.trim() || 'Claude ended in an error.';
+  if (last !== undefined) return last.text.trim() || `${title} ended in an error.`;
   const how = status === undefined ? 'was killed' : `ended with exit code ${status}`;
-  return `Claude ${how} before it was done.`;
+  return `${title} ${how} before it was done.`;
 }
 
 export function lastWords(ended: TurnEnd, note = ''): string {
   const why = failureReason(ended);
   const { results, stderr } = ended;
-  if (why === undefined) return joined(`✅ ${figures(results)}`, note);
+  if (why === undefined) return joined(`✅ ${figures(ended)}`, note);
   const said = maskSecrets(stderr).split('\n').slice(-8).join('\n').slice(-800).trim();
   return joined(
     `⚠️ ${untrustedText(why, 700)}`,
-    results.length > 0 ? `-# ${figures(results)}` : '',
+    results.length > 0 ? `-# ${figures(ended)}` : '',
     results.length === 0 && said !== '' ? screenBlock(said) : '',
     note,
   );
@@ -169,12 +173,18 @@ function joined(...lines: readonly string[]): string {
   return lines.filter(Boolean).join('\n');
 }
 
-function figures(results: readonly StreamResult[]): string {
-  const sum = (of: (one: StreamResult) => number) => results.reduce((all, one) => all + of(one), 0);
+/** Only what the agent has told. */
+function figures({ results, tookMs }: TurnEnd): string {
+  const sum = (of: (one: HeadlessResult) => number | undefined) => {
+    const known = results.map(of).filter((one) => one !== undefined);
+    return known.length === 0 ? undefined : known.reduce((all, one) => all + one, 0);
+  };
   const turns = sum((one) => one.turns);
-  const own = results.map(({ ownCostUsd }) => ownCostUsd).filter((one) => one !== undefined);
-  const cost =
-    own.length > 0 ? own.reduce((all, one) => all + one, 0) : Math.max(...results.map(({ costUsd }) => costUsd));
-  const time = formatDuration(sum((one) => one.durationMs));
-  return `${turns} ${turns === 1 ? 'turn' : 'turns'} · ${time} · $${cost.toFixed(4)}`;
+  const total = results.map(({ costUsd }) => costUsd).filter((one) => one !== undefined);
+  const cost = sum((one) => one.ownCostUsd) ?? (total.length === 0 ? undefined : Math.max(...total));
+  return [
+    ...(turns === undefined ? [] : [`${turns} ${turns === 1 ? 'turn' : 'turns'}`]),
+    formatDuration(sum((one) => one.durationMs) ?? tookMs),
+    ...(cost === undefined ? [] : [`$${cost.toFixed(4)}`]),
+  ].join(' · ');
 }

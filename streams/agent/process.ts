@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
-import { isNeverPassed, RUN_FOUND } from '../../core/session-environment.ts';
+import { COMMON_VARIABLES, RUN_FOUND, sessionEnvironment } from '../../core/session-environment.ts';
 import { quoteShellWord, quoteShellWords } from '../../core/shell-word.ts';
-import { type Environment, pickEnvironment } from '../../hosts/process.ts';
+import type { Environment } from '../../hosts/process.ts';
 
 export interface AgentCommand {
   readonly command: readonly string[];
@@ -98,20 +98,21 @@ export function lineOf({ dir, command }: Pick<AgentCommand, 'dir' | 'command'>):
   return `cd ${quoteShellWord(dir)} && exec ${quoteShellWords(['sh', '-c', RUN_FOUND, 'sh', ...command])} <&4 >&5 4<&- 5>&-`;
 }
 
-const PASSED = [
-  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'TZ', 'TMPDIR', 'SSH_AUTH_SOCK'],
-  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'CLOUD_ML_REGION', 'THREADMUX_HOME'],
+const PASSED: readonly string[] = [
+  ...[...COMMON_VARIABLES, 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TZ', 'TMPDIR', 'SSH_AUTH_SOCK', 'XDG_*'],
+  ...['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'THREADMUX_HOME', 'all_proxy', 'ALL_PROXY'],
 ];
-/** How Claude Code is configured and paid for is up to the user, so these variables are passed on. */
-const PASSED_LIKE = /^(?:LC_|XDG_|ANTHROPIC_|CLAUDE_|DISABLE_|AWS_|GOOGLE_|VERTEX_)/;
-const PROXY = /^(?:https?|all|no)_proxy$/i;
 
-/** Without our tokens and without TMUX, because the agent is in no pane. `also` tells the permission hook which agent it is. */
-export function agentEnvironment(env: Readonly<Record<string, string | undefined>>, also: Environment): Environment {
-  const names = Object.keys(env).filter(
-    (name) => (PASSED.includes(name) || PASSED_LIKE.test(name) || PROXY.test(name)) && !isNeverPassed(name),
-  );
-  return { ...pickEnvironment(env, names), ...also };
+/**
+ * Without our tokens and without TMUX, because the agent is in no pane. `patterns`: the variables that the configuration
+ * or its driver gives to the agent. `also` tells the permission hook which agent it is.
+ */
+export function agentEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  patterns: readonly string[],
+  also: Environment,
+): Environment {
+  return { ...sessionEnvironment(env, [...PASSED, ...patterns]), ...also };
 }
 
 /** An interactive shell without a terminal prints these complaints. */
@@ -126,7 +127,7 @@ export function withoutNoise(stderr: string): string {
 }
 
 /**
- // * Claude Code starts every tool in its own session and leaves it behind when it is killed, so a process group is not enough.
+ // * An agent may start every tool in its own session and leave it behind when it is killed, so a process group is not enough.
  // * So: all descendants, and all processes with this turn's mark in their environment, whatever their parent is now.
  // * Processes below a tmux server are meant to stay; TMUX in an environment proves nothing. A process that has cleared its
  // * environment and left its parent is not found. First TERM, after two seconds KILL; it exits when no process is left.
@@ -181,7 +182,7 @@ interface LineReader {
   readonly end: () => void;
 }
 
-/** A tool's result may contain a picture; Claude's own text never gets this long. */
+/** A tool's result may contain a picture; the agent's own text never gets this long. */
 const LONGEST = 32 * 1024 * 1024;
 
 export function createLineReader(onLine: (line: string) => void, longest = LONGEST): LineReader {
@@ -216,34 +217,4 @@ export function createLineReader(onLine: (line: string) => void, longest = LONGE
       release();
     },
   };
-}
-
-// The arguments and input of a headless agent. Permissions are skipped only if that was requested and is still allowed.
-
-interface AgentArguments {
-  readonly agentSettings: string | undefined;
-  readonly skipPermissions: boolean;
-  /** The conversation to continue. */
-  readonly session: string | undefined;
-}
-
-const STREAM = [
-  ...['-p', '--output-format', 'stream-json', '--verbose', '--include-partial-messages'],
-  // Prompts on stdin, and permissions requested instead of denied: our hook runs next to the request and answers it.
-  ...['--input-format', 'stream-json', '--permission-prompt-tool', 'stdio'],
-];
-
-export function agentArguments(wanted: AgentArguments): readonly string[] {
-  const { agentSettings, skipPermissions, session } = wanted;
-  return [
-    ...STREAM,
-    ...(agentSettings === undefined ? [] : ['--settings', agentSettings]),
-    ...(skipPermissions ? ['--dangerously-skip-permissions'] : []),
-    ...(session === undefined ? [] : ['--resume', session]),
-  ];
-}
-
-/** Claude Code treats a leading "/" as a command, also on stdin. A space before it makes it text. */
-export function guarded(text: string): string {
-  return text.startsWith('/') ? ` ${text}` : text;
 }

@@ -22,6 +22,8 @@ export interface AgentHost {
 
 interface RemoteAgent extends Pick<AgentCommand, 'command' | 'dir' | 'onLine'>, AgentHost {
   readonly thread: string;
+  /** Its hooks ask in the thread. */
+  readonly asks: boolean;
   readonly beatMs?: number;
   /** How long it may run there without a beat. */
   readonly silentSeconds?: number;
@@ -37,7 +39,7 @@ const LAST_WORDS_MS = 15_000;
 export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
   const mark = newMark();
   const looks = String((agent.silentSeconds ?? SILENT_SECONDS) / 2);
-  const args = [mark, agent.dir, agent.home, agent.thread, SUPERVISOR, lineOf(agent), looks];
+  const args = [mark, agent.dir, agent.home, agent.thread, SUPERVISOR, lineOf(agent), looks, agent.asks ? 'on' : ''];
   const script = agent.host.start(RUN_AGENT, args);
   const { stdin, stdout } = script;
   let part: 'output' | 'errors' = 'output';
@@ -68,8 +70,8 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
   });
   return {
     ended,
-    /** One whole line. */
-    write: (text) => void stdin.write(`>${text}`),
+    /** Whole lines. */
+    write: (text) => void stdin.write(`>${text.replace(/\n$/, '').replaceAll('\n', '\n>')}\n`),
     endInput: () => void stdin.write('.\n'),
     async end() {
       stdin.end();
@@ -86,7 +88,7 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
  * A turn has a file as long as it may run. If that is removed, by the next turn of the thread, or if there is no beat for too long, the turn is ended;
  * the next turn waits until the second file, with its errors, is removed, too.
  */
-const RUN_AGENT = `mark=$1; dir=$2; home=$3; thread=$4; supervisor=$5; line=$6; looks=$7
+const RUN_AGENT = `mark=$1; dir=$2; home=$3; thread=$4; supervisor=$5; line=$6; looks=$7; asks=$8
 umask 077
 all=$home/turn.$thread.; life=$all$mark
 for old in "$all"*; do case $old in *.errors) ;; *) rm -f "$old" ;; esac; done
@@ -119,7 +121,8 @@ pass() {
   done 2> /dev/null
 }
 pass | {
-  THREADMUX_HOME=$home THREADMUX_THREAD=$thread sh -c "$supervisor" sh "$mark" "$dir" "\${SHELL:-/bin/sh}" "$line" 3< "$life" 2> "$life.errors"
+  [ -z "$asks" ] || { THREADMUX_THREAD=$thread; export THREADMUX_THREAD; }
+  THREADMUX_HOME=$home sh -c "$supervisor" sh "$mark" "$dir" "\${SHELL:-/bin/sh}" "$line" 3< "$life" 2> "$life.errors"
   status=$?
   trap '' PIPE # the connection may be lost; the files must go
   printf '\\n%s errors\\n' "$mark"

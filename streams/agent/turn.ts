@@ -1,6 +1,7 @@
 // One turn of a headless agent: starts it, sends the prompt, and shows its output in the thread while it runs.
 // The messages always show a beginning of the document; the caller posts the complete document at the end.
-import { denialLine, parseStreamLine, promptLine, type StreamResult } from '../../agents/claude/stream-json.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
+import type { HeadlessEvent, HeadlessResult, HeadlessRunner } from '../../agents/headless.ts';
 import { formatDuration } from '../../core/duration.ts';
 import type { Log } from '../../core/log.ts';
 import { untrustedHint, untrustedText } from '../../core/untrusted-text.ts';
@@ -21,11 +22,12 @@ interface TurnOptions extends Omit<AgentCommand, 'onLine'> {
   readonly rest: Rest;
   readonly log: Log;
   readonly thread: string;
-  readonly prompt: { readonly id: string; readonly text: string };
+  readonly prompt: { readonly id: string; readonly text: string; readonly isCommand: boolean };
+  readonly driver: AgentDriver & { readonly headless: HeadlessRunner };
   readonly onSession: (id: string) => void;
   /** This process closes: nothing more is shown. */
   readonly signal: AbortSignal;
-  /** How long Claude may wait for a permission that the hook has not asked for. */
+  /** How long the agent may wait for a permission that the hook has not asked for. */
   readonly unaskedMs?: number;
 }
 
@@ -51,16 +53,18 @@ const EDIT_MS = 1_000;
 const LOOK_MS = 100;
 const ASKING_MS = 1_000;
 const COMPLAIN_MS = 60_000;
-/** A background task can make Claude answer again after its result; wait for that, but not forever. */
+/** A background task can make Claude Code answer again after its result; wait for that, but not forever. */
 const LINGER_MS = 600_000;
 const TYPING_MS = 8_000;
 const UNASKED_MS = 20_000;
 const NOBODY = 'Nobody could be asked for this permission, so it was denied.';
 
 export function startTurn(options: TurnOptions): RunningTurn {
-  const { home, rest, log, thread, signal } = options;
+  const { home, rest, log, thread, signal, prompt, driver } = options;
+  const { headless, title } = driver;
+  const reader = headless.reader();
   const startedAt = Date.now();
-  const results: StreamResult[] = [];
+  const results: HeadlessResult[] = [];
   const asking = new Set<string>();
   let document = EMPTY_DOCUMENT;
   let open: readonly OpenStreamMessage[] = [];
@@ -70,12 +74,17 @@ export function startTurn(options: TurnOptions): RunningTurn {
   const agent =
     there === undefined
       ? startAgentProcess({ ...options, onLine })
-      : startRemoteAgentProcess({ ...options, ...there, onLine });
-  agent.write(promptLine(options.prompt.text));
+      : startRemoteAgentProcess({ ...options, ...there, asks: headless.asks, onLine });
+  agent.write(headless.input(prompt.text, prompt.isCommand));
+  if (!headless.keepsInput) agent.endInput();
 
   function onLine(line: string): void {
     heardAt = Date.now();
-    for (const event of parseStreamLine(line)) {
+    take(reader.line(line));
+  }
+
+  function take(events: readonly HeadlessEvent[]): void {
+    for (const event of events) {
       document = withEvent(document, event);
       if (event.kind === 'init') options.onSession(event.sessionId);
       if (event.kind === 'asks') asking.add(event.requestId);
@@ -91,7 +100,7 @@ export function startTurn(options: TurnOptions): RunningTurn {
     open = await postStreamParts(open, partsOf(document, false), {
       rest,
       thread,
-      nonce: (at) => partNonce({ id: options.prompt.id, startedAt }, at),
+      nonce: (at) => partNonce({ id: prompt.id, startedAt }, at),
       signal,
       onShown: (now) => {
         open = now;
@@ -119,14 +128,14 @@ export function startTurn(options: TurnOptions): RunningTurn {
     if (document !== shown) await pause(due.left('edit', EDIT_MS), signal);
   }
 
-  /** The hook posts the prompt and waits for the answer. If it cannot, Claude would wait forever. */
+  /** The hook posts the prompt and waits for the answer. If it cannot, the agent would wait forever. */
   let askedAt = Date.now();
   function denyUnasked(): void {
     const isAsked = asking.size === 0 || loadPromptRecords(home).some((one) => one.thread === thread && !one.shown);
     if (isAsked) askedAt = Date.now();
     if (Date.now() - askedAt < (options.unaskedMs ?? UNASKED_MS)) return;
     for (const requestId of asking) {
-      agent.write(denialLine(requestId, NOBODY));
+      agent.write(headless.denial?.(requestId, NOBODY) ?? '');
       document = withEvent(document, { kind: 'tool failed', text: NOBODY });
     }
     asking.clear();
@@ -138,10 +147,20 @@ export function startTurn(options: TurnOptions): RunningTurn {
       log.error('following an agent', { thread, because: error.stack ?? error.message }),
     );
     const exit = await agent.ended;
+    take(reader.end?.(exit.status) ?? []);
     const isCut = signal.aborted && (exit.status !== 0 || results.length === 0);
     ended.abort();
     return {
-      ...{ results, ...exit, startedAt, isCut, shown: open, parts: partsOf(document, true) },
+      ...{
+        title,
+        results,
+        ...exit,
+        tookMs: Date.now() - startedAt,
+        startedAt,
+        isCut,
+        shown: open,
+        parts: partsOf(document, true),
+      },
       streamed: streaming.then(() => open),
     };
   }
@@ -170,7 +189,6 @@ function createDue(): Due {
 type AgentEnd = Pick<UnpostedTurn, 'words' | 'silent' | 'turn'>;
 
 const RESTARTED = '⚠️ The bridge was restarted while this turn ran, and the turn ended with it.';
-const LOST = /No conversation found with session ID/;
 const NEW = '-# The earlier conversation no longer exists, so this is a new one.';
 
 export const CUT_OFF: AgentEnd = {
@@ -195,8 +213,10 @@ function lostOnTheWay(because: string): AgentEnd {
   return { words, silent: false, turn: { kind: 'failed', because } };
 }
 
-export function isLost(ended: TurnEnd | undefined): boolean {
-  return ended !== undefined && LOST.test(failureReason(ended) ?? '');
+/** The conversation to continue does not exist any longer. */
+export function isLost(ended: TurnEnd | undefined, headless: HeadlessRunner): boolean {
+  const failure = ended && failureReason(ended);
+  return failure !== undefined && headless.isLost(`${failure}\n${ended?.stderr ?? ''}`);
 }
 
 export function stopped(afterMs: number, dropped: number): AgentEnd {

@@ -30,7 +30,10 @@ const ROWS: readonly (readonly [string, (driver: AgentDriver) => string])[] = [
   ['While it works', ({ typing }) => (typing.onlyWhenIdle ? 'your message waits' : 'it is typed at once')],
   ['End of every turn', ({ guarantees }) => (guarantees.everyEnd ? 'reported' : 'some by its screen')],
   ['Attachments', () => 'yes'],
-  ['Without a terminal (`!agent`)', ({ guarantees }) => yesOrNo(guarantees.headless)],
+  [
+    'Without a terminal (`!agent`)',
+    ({ headless }) => (headless === undefined ? 'no' : headless.asks ? 'yes' : 'yes, never asks'),
+  ],
   ['Continues a conversation', ({ guarantees }) => yesOrNo(guarantees.resume)],
 ];
 

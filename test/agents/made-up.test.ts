@@ -53,7 +53,7 @@ const parrot: AgentDriver = {
   ...{ name: 'parrot', title: 'Parrot', programs: [], variables: [] },
   guarantees: {
     ...{ receipt: 'hook', permission: 'api', question: 'none', textBetweenTools: true, draft: 'waits' },
-    ...{ everyEnd: true, resume: true, headless: false },
+    ...{ everyEnd: true, resume: true },
   },
   launch: ({ command, resume, scripts }) => ({
     argv: [...command, ...(typeof resume === 'object' ? ['--resume', resume.session] : [])],

@@ -27,7 +27,7 @@ export async function startProject(keys: object, options: SettingOptions = {}) {
     },
   });
   const home = `THREADMUX_HOME=${setting.machine.home.root}; export THREADMUX_HOME`;
-  const note = `rm -f ${folder}/control; echo x >> ${folder}/starts; pwd > ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
+  const note = `rm -f ${folder}/control; echo x >> ${folder}/starts; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
   const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
   writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
   return {

@@ -65,6 +65,21 @@ describe('!agent', () => {
     await setting.answer(channelId, /🤖 agent `shop-agent` <#\d+> idle · .*\n-# 1 of at most 5/);
   });
 
+  it('runs the agent that is named, in any order of the options, and refuses one that cannot', async () => {
+    const { setting, root, channelId } = await start({ file: { skipPermissions: ['~'] } });
+    await setting.say(channelId, '!agent shop --agent pi hello');
+    await setting.answer(channelId, /^⚠️ pi cannot run without a terminal\.\n`!new <name> --agent pi` starts it/);
+    await setting.say(channelId, '!agent shop --agent parrot hello');
+    await setting.answer(channelId, /^⚠️ .*parrot/);
+    await setting.say(channelId, '!agent shop --agent claude --skip-permissions hello');
+    await setting.answer(channelId, /may not skip permissions/);
+    await setting.say(channelId, '!agent shop --agent=claude say --agent pi');
+    const { content } = await setting.answer(channelId, /is at work/);
+    const thread = /<#(\d+)>/.exec(content)?.[1] ?? '';
+    await setting.answer(thread, /^Echo: say --agent pi$/);
+    expect(loadStreamRecord(setting.machine.home, thread)).toMatchObject({ agent: 'claude', dir: join(root, 'shop') });
+  });
+
   it("passes the user's own commands, and what is no command as text", async () => {
     const { setting, root, agent } = await start();
     mkdirSync(join(root, 'shop/.claude/commands'), { recursive: true });

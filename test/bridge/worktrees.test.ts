@@ -26,7 +26,7 @@ async function withAgent(options: SettingOptions = {}) {
   const program = join(folder, 'claude');
   const setting = await startSetting({ ...options, file: { agent: { command: [program] }, ...options.file } });
   const home = `THREADMUX_HOME=${setting.machine.home.root}; FAKE_REPORTS_ITS_END=1; export THREADMUX_HOME FAKE_REPORTS_ITS_END`;
-  const note = `rm -f ${folder}/control; pwd > ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
+  const note = `rm -f ${folder}/control; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
   const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
   writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
   const { channelId } = setting.workspace;

@@ -17,6 +17,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../agents/claude/settings.ts';
+import { driverOf } from '../../agents/list.ts';
 import { writeWhole } from '../../home/atomic-write.ts';
 import { loadAutoThreads } from '../../home/installed.ts';
 import { tryLock } from '../../home/lock.ts';
@@ -134,6 +135,30 @@ describe('install --host', () => {
     await must('uninstall', '--host', 'mini', '--purge');
     expect(folderListing(there.home)).toEqual(before);
   });
+
+  it.each([
+    ['opencode', '.config/opencode/plugins', 'threadmux-laptop.js', 'opencode/plugin.js'],
+    ['pi', '.pi/agent/extensions', 'threadmux-laptop/index.js', 'pi/extension.js'],
+  ])(
+    'puts what %s loads on the host, beside what is there, and removes exactly that',
+    async (agent, folder, file, loaded) => {
+      const there = await startBareHost();
+      mkdirSync(join(there.home, folder), { recursive: true });
+      writeFileSync(join(there.home, folder, 'theirs.js'), '// of the user\n');
+      const before = folderListing(there.home);
+      const { must, ours } = machine(there);
+      await must('install', '--host', 'mini', '--agent', agent);
+      const text = readFileSync(join(there.home, folder, file), 'utf8');
+      const [, path = ''] = /from "([^"]+)"/.exec(text) ?? [];
+      expect(path).toBe(`${ours}/bin/${loaded}`);
+      for (const name of driverOf(agent).files ?? []) expect(existsSync(join(ours, 'bin', name)), name).toBe(true);
+      rmSync(path);
+      await must('install', '--host', 'mini');
+      expect(existsSync(path)).toBe(true); // kept up to date without being named
+      await must('uninstall', '--host', 'mini', '--purge');
+      expect(folderListing(there.home)).toEqual(before);
+    },
+  );
 
   it('gives threads to sessions that are created on the host, until uninstall', async () => {
     const there = await startBareHost();

@@ -62,6 +62,21 @@ describe('install and uninstall', () => {
   });
 
   it.each([
+    ['opencode', '.config/opencode/plugins', 'threadmux.js'],
+    ['pi', '.pi/agent/extensions', 'threadmux/index.js'],
+    ['gemini', '.gemini/extensions', 'threadmux/hooks/hooks.json'],
+  ])('add the files of %s beside what is there, and remove exactly them', async (agent, folder, file) => {
+    const me = installSetup();
+    mkdirSync(join(me.home, folder, 'theirs'), { recursive: true });
+    writeFileSync(join(me.home, folder, 'theirs.js'), '// of the user\n');
+    const before = folderListing(me.home);
+    await me.install({ agents: [agent] });
+    expect(existsSync(join(me.home, folder, file))).toBe(true);
+    await me.uninstall();
+    expect(folderListing(me.home)).toEqual(before);
+  });
+
+  it.each([
     ['an ordinary file', THEIRS, 0o644],
     ['CRLF', THEIRS.replaceAll('\n', '\r\n'), 0o644],
     ['no final newline', THEIRS.trimEnd(), 0o600],

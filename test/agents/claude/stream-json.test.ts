@@ -68,7 +68,6 @@ describe('a line of a headless Claude', () => {
       durationMs: 12_345,
       costUsd: 0.0421,
       ownCostUsd: undefined,
-      sessionId: 's1',
     };
     expect(read({ type: 'result', is_error: false, result: 'Done.', ...ended })).toEqual([
       { ...result, isError: false, text: 'Done.' },

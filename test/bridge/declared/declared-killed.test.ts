@@ -64,6 +64,8 @@ async function start() {
   };
   return {
     ...{ workspace, machine, env, kill, up, ...watchStarts(folder) },
+    /** On a busy machine it takes a while. */
+    untilUp: () => vi.waitFor(() => expect(holderOf(lock)).toBeDefined(), WAIT),
     atNewSession: (when: string) => writeFileSync(join(bin, 'trap'), `${when}\n`),
     atRequest: (part: RegExp, when: 'before' | 'after') => {
       trap = { part, when };
@@ -108,9 +110,9 @@ describe('a bridge that is killed while a declared session starts', () => {
 describe('threadmux kill', () => {
   it.each(['while the bridge runs', 'while the bridge is down'])(
     '%s, ends a declared session for good',
-    { timeout: 60_000 },
+    { timeout: 90_000 },
     async (state) => {
-      const { machine, env, kill, up, untilStarts, starts } = await start();
+      const { machine, env, kill, up, untilUp, untilStarts, starts } = await start();
       const first = up();
       await untilStarts('shop', 1);
       await aWhile(1_500);
@@ -125,6 +127,7 @@ describe('threadmux kill', () => {
         await first;
       }
       const second = up();
+      await untilUp();
       await aWhile(4_000);
       expect(starts('shop')).toBe(1);
       expect(() => sessionsOf(machine.tmux)).toThrow();

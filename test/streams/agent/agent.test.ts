@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { configuredAgent } from '../../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../../core/errors.ts';
 import { silentLog } from '../../../core/log.ts';
 import { connectRest, type Rest } from '../../../discord/rest.ts';
@@ -26,6 +27,7 @@ const prompt = (text: string) => ({ id: String(++asked), text });
 const isSilent = ({ flags }: WireMessage) => (flags & (1 << 12)) !== 0;
 
 interface Options extends Partial<AgentParts> {
+  readonly command?: readonly string[];
   readonly skipPermissions?: boolean;
   /** While it is true, the server is unreachable. */
   readonly away?: () => boolean;
@@ -78,7 +80,8 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   const env = { PATH: process.env.PATH, HOME: dir, CLAUDE_FAKE_LOG: log, DISCORD_BOT_TOKEN: 'no' };
   const parts: AgentParts = {
     ...{ home, rest, botId: workspace.botId, log: silentLog, env, shell: '/bin/sh' },
-    ...{ command: [FAKE], agentSettings: '/settings.json' },
+    agentOf: () => ({ ...configuredAgent({ agents: {} }, 'claude'), command: more.command ?? [FAKE] }),
+    agentSettings: '/settings.json',
     ...more,
   };
   const open = () => {

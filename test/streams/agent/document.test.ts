@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StreamEvent, StreamResult } from '../../../agents/claude/stream-json.ts';
+import type { HeadlessEvent, HeadlessResult } from '../../../agents/headless.ts';
 import { EMPTY_DOCUMENT, lastWords, partsOf, withEvent } from '../../../streams/agent/document.ts';
 
-const documentOf = (...events: StreamEvent[]) => events.reduce(withEvent, EMPTY_DOCUMENT);
-const shown = (...events: StreamEvent[]) => partsOf(documentOf(...events), false).map(({ content }) => content);
-const text = (said: string): StreamEvent => ({ kind: 'text', text: said });
-const delta = (said: string): StreamEvent => ({ kind: 'delta', text: said });
-const tool = (label: string): StreamEvent => ({ kind: 'tool', label });
-const result: StreamResult = {
+const documentOf = (...events: HeadlessEvent[]) => events.reduce(withEvent, EMPTY_DOCUMENT);
+const shown = (...events: HeadlessEvent[]) => partsOf(documentOf(...events), false).map(({ content }) => content);
+const text = (said: string): HeadlessEvent => ({ kind: 'text', text: said });
+const delta = (said: string): HeadlessEvent => ({ kind: 'delta', text: said });
+const tool = (label: string): HeadlessEvent => ({ kind: 'tool', label });
+const result: HeadlessResult = {
   ...{ kind: 'result', turns: 3, durationMs: 12_345, costUsd: 0.04213, isError: false },
-  ...{ ownCostUsd: undefined, sessionId: 's', text: 'Done.' },
+  ...{ ownCostUsd: undefined, text: 'Done.' },
 };
 
 describe('the document of a turn', () => {
@@ -38,7 +38,7 @@ describe('the document of a turn', () => {
   });
 
   it('has one line per tool, whatever its label contains', () => {
-    const failed: StreamEvent = {
+    const failed: HeadlessEvent = {
       kind: 'tool failed',
       text: '<tool_use_error>no\nway</tool_use_error>',
     };
@@ -54,7 +54,7 @@ describe('the document of a turn', () => {
   });
 
   it('starts a new message after the message of another user, and none that is empty', () => {
-    const answered: StreamEvent = { kind: 'answered', requestId: 'r' };
+    const answered: HeadlessEvent = { kind: 'answered', requestId: 'r' };
     expect(shown(answered, text('a'), answered, answered, text('b'))).toEqual(['a', 'b']);
     expect(shown(answered, text('  \n'))).toEqual([]);
   });
@@ -88,12 +88,20 @@ describe('the document of a turn', () => {
 });
 
 describe('the last line of a turn', () => {
-  const ended = { results: [result], status: 0, stderr: '' };
+  const ended = { title: 'Claude', tookMs: 61_000, results: [result], status: 0, stderr: '' };
 
   it('shows turns, duration and cost', () => {
     expect(lastWords(ended)).toBe('✅ 3 turns · 12 s · $0.0421');
     expect(lastWords({ ...ended, results: [{ ...result, turns: 1, durationMs: 3_725_000 }] })).toBe(
       '✅ 1 turn · 1 h 2 min · $0.0421',
+    );
+  });
+
+  it('shows only what the agent has told, and how long its process ran', () => {
+    const bare = { kind: 'result', isError: false, text: '' } as const;
+    expect(lastWords({ ...ended, results: [bare] })).toBe('✅ 1 min 1 s');
+    expect(lastWords({ ...ended, title: 'Codex', results: [], status: 2 })).toBe(
+      '⚠️ Codex ended with exit code 2 before it was done.',
     );
   });
 
@@ -111,14 +119,14 @@ describe('the last line of a turn', () => {
   it('fits into a message, whatever went wrong', () => {
     const long = `${'x'.repeat(10_000)}\n`.repeat(20);
     const wrong = { ...result, isError: true, text: long };
-    expect(lastWords({ results: [wrong], status: 1, stderr: long }).length).toBeLessThan(2_000);
+    expect(lastWords({ ...ended, results: [wrong], status: 1, stderr: long }).length).toBeLessThan(2_000);
     for (const stderr of [long, '\u200b'.repeat(800), '`'.repeat(800)])
-      expect(lastWords({ results: [], status: 1, stderr }).length).toBeLessThan(2_000);
+      expect(lastWords({ ...ended, results: [], status: 1, stderr }).length).toBeLessThan(2_000);
   });
 
   it('contains no secret that was printed beside it', () => {
     const stderr = 'key sk-ant-api03-abcdefghijklmnop is wrong';
-    expect(lastWords({ results: [], status: undefined, stderr })).toBe(
+    expect(lastWords({ ...ended, results: [], status: undefined, stderr })).toBe(
       '⚠️ Claude was killed before it was done.\n```\nkey [secret] is wrong\n```',
     );
   });

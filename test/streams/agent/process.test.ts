@@ -36,10 +36,9 @@ function start(command: readonly string[], more: { dir?: string; home?: string; 
   const agent = startAgentProcess({
     command,
     dir,
-    env: agentEnvironment(
-      { ...process.env, HOME: home, PATH: more.path ?? process.env.PATH },
-      { THREADMUX_THREAD: '1' },
-    ),
+    env: agentEnvironment({ ...process.env, HOME: home, PATH: more.path ?? process.env.PATH }, [], {
+      THREADMUX_THREAD: '1',
+    }),
     shell: more.shell ?? '/bin/sh',
     onLine: (line) => lines.push(line),
   });
@@ -101,8 +100,9 @@ describe('the process of an agent', () => {
       {
         ...{ DISCORD_BOT_TOKEN: 'secret', THREADMUX_TOKEN: 'secret', TMUX: 'x', TMUX_PANE: '%1' },
         ...{ CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDECODE: '1', HOME: '/h', PATH: '/p' },
-        ...{ ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c', https_proxy: 'http://p' },
+        ...{ ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c', https_proxy: 'http://p', OPENAI_API_KEY: 'no' },
       },
+      ['ANTHROPIC_*', 'CLAUDE_*', 'DISCORD_*', 'TMUX*'],
       { THREADMUX_THREAD: '1' },
     );
     expect(env).toEqual({
@@ -181,7 +181,7 @@ describe('the process of an agent', () => {
         ...['--input-type=module', '-e'],
         `import { startAgentProcess, agentEnvironment } from ${JSON.stringify(MODULE)};
          startAgentProcess({ command: ${JSON.stringify(tree(name))}, dir: ${JSON.stringify(dir)}, shell: '/bin/sh',
-           env: agentEnvironment(process.env, {}), onLine: (line) => process.stdout.write(line) });`,
+           env: agentEnvironment(process.env, [], {}), onLine: (line) => process.stdout.write(line) });`,
       ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );

@@ -24,10 +24,18 @@ function hostWith(shell: string): Host {
 function setUp(shell = '/bin/sh') {
   const [host, home, dir] = [hostWith(shell), tempFolder(), tempFolder()];
   const files = () => readdirSync(home);
-  const start = (script: string, more: { beatMs?: number; silentSeconds?: number } = {}) => {
+  const start = (script: string, more: { beatMs?: number; silentSeconds?: number; asks?: boolean } = {}) => {
     const lines: string[] = [];
     const agent = startRemoteAgentProcess({
-      ...{ host, home, dir, thread: '77', command: ['sh', '-c', script], onLine: (line) => lines.push(line) },
+      ...{
+        asks: true,
+        host,
+        home,
+        dir,
+        thread: '77',
+        command: ['sh', '-c', script],
+        onLine: (line) => lines.push(line),
+      },
       ...more,
     });
     onTestFinished(() => agent.end());
@@ -47,6 +55,15 @@ describe.each(SHELLS)('an agent on a host with %s', (shell) => {
     expect(await agent.ended).toEqual({ status: 3, stderr: 'bad' });
     expect(lines).toEqual([`got ${odd}`, 'got beat', `${dir} 77`]);
     await vi.waitFor(() => expect([files(), left()]).toEqual([[], []]), WAIT);
+  });
+
+  it('gets a prompt of several lines, and no thread if its hooks do not ask there', async () => {
+    const { start } = setUp(shell);
+    const { agent, lines } = start(`sed 's/^/got /'; echo "thread: $THREADMUX_THREAD"`, { asks: false });
+    agent.write('one\n\n  two\u2028.\n.');
+    agent.endInput();
+    await agent.ended;
+    expect(lines).toEqual(['got one', 'got ', 'got   two\u2028.', 'got .', 'thread: ']);
   });
 
   it('ends with everything that it has started', async () => {

@@ -60,9 +60,12 @@ it(
     await lab.person.say(lab.channelId, `!new web far ${setting.project}`);
     const web = await lab.find('web');
     watch(web, setting.socket, true);
+    let hasReplied = false;
+    const declining = declineAutoMode(setting, 'web', () => hasReplied);
+    await web.submit('hello');
     await web.idle();
-    await declineAutoMode(setting, 'web');
-    await web.idle();
+    hasReplied = true;
+    await declining;
 
     let isHostDown = false;
     let compared = 0;
