@@ -32,14 +32,23 @@ await build({
 });
 writeFileSync(`${FOLDER}/licenses.txt`, `${PACKAGES.map(licenseOf).join('\n\n')}\n`);
 
-/** The server is given a validator of its own, see bin/mcp/elicitation.ts. This one is a third of the bundle. */
+/**
+ * Leaves out what the server never uses: its validator, because it is given one (bin/mcp/elicitation.ts), and the old zod, because our schemas
+ * are of the new one. They are half of the bundle.
+ */
 function smallServer() {
-  const stub = '\0no-validator';
+  const stubs = new Map([
+    ['\0no-validator', 'export class AjvJsonSchemaValidator {}'],
+    ['\0no-zod-3', 'export const object = undefined, zodToJsonSchema = undefined;'],
+  ]);
   return {
     name: 'small-server',
-    resolveId: (source, importer) =>
-      source.endsWith('/validation/ajv-provider.js') && importer?.endsWith('/server/index.js') ? stub : undefined,
-    load: (id) => (id === stub ? 'export class AjvJsonSchemaValidator {}' : undefined),
+    resolveId(source, importer = '') {
+      if (source.endsWith('/validation/ajv-provider.js') && importer.endsWith('/server/index.js'))
+        return '\0no-validator';
+      return ['zod/v3', 'zod-to-json-schema'].includes(source) ? '\0no-zod-3' : undefined;
+    },
+    load: (id) => stubs.get(id),
   };
 }
 

@@ -1,6 +1,7 @@
 // threadmux mcp: an MCP server on stdio. It lists the tools, checks their input and returns structured results and errors. stdout belongs to the
 // protocol.
 
+import * as z from 'zod';
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { VERSION } from '../../core/version.ts';
@@ -17,6 +18,7 @@ const INSTRUCTIONS =
 const PROGRESS_MS = 10_000;
 
 export async function serveMcp(): Promise<void> {
+  z.config({ jitless: true }); // each schema is used a few times, and compiling it takes longer
   const server = new Server(
     { name: 'threadmux', title: 'threadmux', version: VERSION },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS, jsonSchemaValidator: UNCHECKED },
