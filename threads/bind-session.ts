@@ -48,10 +48,13 @@ export function createBinder(options: BinderOptions) {
 
   /** The thread of this session: one that was adopted, one that exists, or a new one. */
   async function threadFor({ session, agent }: BoundSession, to: Destination, place: ThreadChannel, title: string) {
-    const adopted = registry
+    const known = registry
       .all()
-      .filter((one) => one.adopted !== 'no' && one.closed && !one.deleted && one.title === title && isAt(one, to))
+      .filter((one) => one.adopted !== 'no' && !one.deleted && one.title === title && isAt(one, to))
       .find((one) => isSessionOf(session, one, to.project));
+    // The end of its last session may not be noted yet.
+    const isFree = known?.closed || (known && !(await options.isAlive(known).catch(() => true)));
+    const adopted = isFree ? known : undefined;
     const own = adopted && (await getThread(place, adopted.thread, () => true));
     if (own !== undefined) {
       if (own.archived) await unarchiveThread(place.rest, own.id);

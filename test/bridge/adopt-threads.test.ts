@@ -47,6 +47,19 @@ describe('a thread that a user creates by hand', () => {
     expect(await threadNames(setting.workspace)).toEqual(['[agent] Fix-the-login']);
   });
 
+  it('is used again by the next session of its name, also if the end of the last one is not noted yet', async () => {
+    const { setting, channelId } = await startProject({ threadsStart: true });
+    const thread = await createThread(setting, 'login');
+    await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
+    await setting.say(thread, '!kill login');
+    await setting.answer(thread, /Ended by/);
+    const { registry } = setting.shared.threads;
+    await vi.waitFor(() => expect(registry.get(thread)).toMatchObject({ closed: true, archived: 'us' }), WAIT);
+    registry.change(thread, { closed: false });
+    await setting.say(channelId, '!new login');
+    await setting.answer(channelId, new RegExp(`is up.*<#${thread}>`));
+  });
+
   it('from a message starts with that message, which keeps its marks in the channel', async () => {
     const { setting, claude, channelId } = await startProject({ threadsStart: true });
     const message = await setting.say(channelId, 'the login is broken');

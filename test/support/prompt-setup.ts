@@ -28,6 +28,8 @@ export interface PromptCourier {
   /** Resolves when every open prompt was checked from now on; for a test with one prompt. */
   looked(): Promise<void>;
   stop(): Promise<void>;
+  /** A user who may decide. */
+  readonly by: { readonly id: string; readonly name: string };
 }
 
 export const BY = { id: '1', name: 'someone' };
@@ -84,9 +86,10 @@ export async function startPromptCourier(
     return stopped;
   };
   onTestFinished(stop);
+  const by = { ...BY, id: servers[0]?.allow[0] ?? BY.id };
   const open = () => loadPromptRecords(home).filter(({ ended }) => ended === undefined);
   return {
-    ...{ shared, prompts, log: lines, open, stop },
+    ...{ shared, prompts, log: lines, open, stop, by },
     async looked() {
       const before = looks;
       await vi.waitFor(() => expect(looks).toBeGreaterThan(before + 2), 15_000);
@@ -96,7 +99,7 @@ export async function startPromptCourier(
         prompt: loadPromptRecords(home).find((one) => one.message === message.id)?.id ?? '',
         on: { thread: message.channel_id, message: message.id },
         answer: { action, values, text: '' },
-        by: BY,
+        by,
         order: `order ${++orders}`,
       }),
   };

@@ -17,7 +17,7 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import { BY, type PromptCourier, type PromptCourierOptions, startPromptCourier } from '../support/prompt-setup.ts';
+import { type PromptCourier, type PromptCourierOptions, startPromptCourier } from '../support/prompt-setup.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 
 const IN_TERMINAL = '🖥️ Answered in the terminal.';
@@ -225,7 +225,7 @@ describe('an invalid answer', () => {
     const { prompts } = parts.courier;
     const [{ id = '', thread = '' } = {}] = parts.courier.open();
     const on = { thread, message: message.id };
-    const given = { prompt: id, by: BY, on, order: '1' };
+    const given = { prompt: id, by: parts.courier.by, on, order: '1' };
     const allow = { action: 'allow', values: [], text: '' };
     const say = (more: object) => prompts.answer({ ...given, answer: allow, ...more });
     expect(await say({ on: { ...on, message: '1' } })).toBe('no answer');

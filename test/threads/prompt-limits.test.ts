@@ -9,7 +9,7 @@ import { inputOf, keptInput, loadPromptRecords } from '../../threads/prompts/pro
 import { askedBy } from '../support/asked.ts';
 import { startMachine } from '../support/hook-process.ts';
 import { startPromptPane } from '../support/prompt-pane.ts';
-import { BY, startPromptCourier } from '../support/prompt-setup.ts';
+import { startPromptCourier } from '../support/prompt-setup.ts';
 import { tempFolder, tempHome } from '../support/temp-home.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
@@ -51,7 +51,7 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
   const machine = startMachine(workspace, { config: { hosts: { far: { ssh: 'far' } } } });
   Object.assign(machine.env, { THREADMUX_SSH_CONFIG: sshConfig });
   const pane = await startPromptPane(machine);
-  const { prompts, shared } = await startPromptCourier(machine);
+  const { prompts, shared, by } = await startPromptCourier(machine);
   const { TMUX: tmux, TMUX_PANE: id } = pane.env;
   // The session counts as one of the other host: nothing has to be asked there.
   shared.threads.registry.change(pane.thread, { host: 'far' });
@@ -83,7 +83,7 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
   const waiting = loadPromptRecords(machine.home).slice(0, 12);
   const given = waiting.map(({ id, thread, message }, order) =>
     prompts.answer({
-      ...{ prompt: id, on: { thread, message }, by: BY, order: `${order}` },
+      ...{ prompt: id, on: { thread, message }, by, order: `${order}` },
       answer: { action: 'deny', values: [], text: '' },
     }),
   );

@@ -118,7 +118,9 @@ describe('the plugin for OpenCode', () => {
     for (const id of ['que_1', 'que_2'])
       plugin.event('question.asked', { id, sessionID: 'ses_1', questions: [{ question: 'Which?', options: [] }] });
     await vi.waitFor(() => expect(plugin.letters()).toHaveLength(3));
-    const [, first, second] = plugin.letters();
+    const [first, second] = ['que_1', 'que_2'].map((id) =>
+      plugin.letters().find(({ event }) => (event as { ask?: string }).ask === id),
+    );
     const answers = { kind: 'answers', answers: ['my own words, with a comma'] } as const;
     plugin.answer({ head: first?.head ?? [] }, opencode.answer(first?.event as AskedEvent, answers) ?? '');
     const deny = { kind: 'deny', reason: '' } as const;
