@@ -179,14 +179,15 @@ describe('a notice', () => {
       return { kind: 'answer-late' as const, over };
     };
     const setting = await startSetting({ faults: { onRequest } });
-    const claude = await setting.claude('web');
+    // In a shell, so that its session stays and its thread is not archived meanwhile.
+    const claude = await setting.claude('web', { inShell: true });
     await claude.tell('dialog', 'make');
     const message = await setting.say(claude, 'hello');
     await setting.untilMarked(message, '📨');
     await claude.tell('exit');
     await setting.answer(claude, /^⚠️ Not delivered\./);
     await vi.waitFor(() => expect(isHeld).toBe(true), WAIT);
-    const next = await setting.claude('web');
+    const next = await setting.claude('web', { again: true });
     await next.tell('dialog', 'make');
     await setting.say(claude, '!retry');
     await setting.answer(claude, /^🔁/);
