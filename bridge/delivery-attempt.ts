@@ -181,7 +181,8 @@ async function typeInto(
     case 'type': {
       if (hasDialog(text ?? '', driver.screen))
         return waiting(`${driver.title} shows a dialog. Answer it, and your message is typed.`, shown);
-      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen))
+      const isSettling = Date.now() - (last?.confirmedAt ?? 0) < SETTLES_MS;
+      if (isSettling || (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen)))
         return waiting('An earlier message is still being typed.', shown, { soon: true });
       options.onTyping();
       const { typing } = driver;
@@ -213,6 +214,8 @@ async function typeInto(
   }
 }
 
+/** Claude Code reports a prompt before it has finished with its box: a text that is pasted meanwhile may leave the prompt in the box. */
+const SETTLES_MS = 250;
 /** After this time, only the input box decides. */
 const ARRIVES_WITHIN_MS = 2_000;
 
