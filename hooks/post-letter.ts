@@ -49,7 +49,7 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
       await context.threads.ensure(report.session, { directory: report.directory, shell: 'no' });
   }
   await outcome.after?.();
-  // Before the state: whoever waits for it reads the reply then.
+  // Before the state: a program that waits for the state reads the reply next.
   if (report.driver.turns === undefined) noteReportedReply(context.home, thread.thread, event, letter.writtenAt);
   record(report, outcome);
 }

@@ -105,7 +105,7 @@ function checkQuestion({ question, options, seconds }: Question): void {
   if (!(seconds > 0)) throw wrong('the time to answer must be longer than 0 seconds');
 }
 
-/** Whoever gives the answer rings it, and thereby knows whether this process still waits. */
+/** The process that gives the answer rings it, and so knows whether this process still waits. */
 function openBell(home: Home, id: string): { close(): void } {
   const path = join(home.folder('answers'), `${id}.bell`);
   execFileSync('mkfifo', ['-m', '600', path]);

@@ -175,7 +175,7 @@ describe('a declared session', () => {
     expect(() => sessionsOf(setting.machine.tmux)).toThrow();
   });
 
-  it('starts in its own directory, inside its project, whoever starts it', async () => {
+  it('starts in its own directory, inside its project, also if a user starts it', async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, 'docs'));
     const sessions = [{ name: 'docs', start: 'manual', directory: 'docs' }];
