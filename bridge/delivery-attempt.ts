@@ -1,6 +1,7 @@
 // One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the
 // pane record what was done.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScreenReader } from '../agents/driver.ts';
 import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -95,6 +96,7 @@ export async function attemptDelivery(
   options: AttemptOptions,
 ): Promise<AttemptOutcome | WaitingAttempt> {
   try {
+    await settle(options);
     const pane = await options.panes.find(message.thread);
     if (pane === undefined) return notRunning(message.thread);
     const first = await typeInto(message, options, pane.tmux, pane.record);
@@ -110,6 +112,11 @@ export async function attemptDelivery(
     if (isThreadmuxError(error)) return failed([error.message, error.hint].filter(Boolean).join(' '));
     throw error;
   }
+}
+
+async function settle({ standing, signal }: AttemptOptions): Promise<void> {
+  const left = Math.min((standing()?.confirmedAt ?? 0) + SETTLES_MS - Date.now(), SETTLES_MS);
+  if (left > 0) await sleep(left, undefined, { signal }).catch(() => undefined);
 }
 
 function notRunning({ title }: ThreadRef): AttemptOutcome {
@@ -181,8 +188,7 @@ async function typeInto(
     case 'type': {
       if (hasDialog(text ?? '', driver.screen))
         return waiting(`${driver.title} shows a dialog. Answer it, and your message is typed.`, shown);
-      const isSettling = Date.now() - (last?.confirmedAt ?? 0) < SETTLES_MS;
-      if (isSettling || (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen)))
+      if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen))
         return waiting('An earlier message is still being typed.', shown, { soon: true });
       options.onTyping();
       const { typing } = driver;
