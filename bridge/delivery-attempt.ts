@@ -201,6 +201,7 @@ async function typeInto(
           shown: typing.shownText(message.typed.text),
           ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
           stash: step.stash ? typing.stash : undefined,
+          turnEnds: typing.turnEnds,
         },
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already')
