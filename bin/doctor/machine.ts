@@ -13,32 +13,29 @@ const TMUX = `tmux ${TMUX_NEEDED.join('.')} or newer`;
 const CLOCK_WARN_MS = 5_000;
 const CLOCK_FAULT_MS = 60_000;
 
-export function judgeMachine(probe: Probe, on: string, agent: string): readonly Finding[] {
+export function judgeMachine(probe: Pick<Probe, 'tmux' | 'secrets' | 'missingAgents'>, on: string): readonly Finding[] {
   return [
     judgeTmux(probe.tmux, on),
     ...judgeSecrets(probe.secrets, on),
-    ...(probe.agent
-      ? []
-      : [
-          warning(
-            'agent',
-            `The agent \`${agent}\` is not installed on ${on}: \`!new\` cannot start it there.`,
-            `Install it, or set "agent" in config.json to another program.`,
-          ),
-        ]),
+    ...probe.missingAgents.map((agent) =>
+      warning(
+        'agent',
+        `The agent \`${agent}\` is not installed on ${on}: \`!new\` cannot start it there.`,
+        `Install it, or set "agent" in config.json to another program.`,
+      ),
+    ),
   ];
 }
 
-/** `finds` is undefined if no service is installed. */
-export function judgeServicePath(finds: boolean | undefined, agent: string): readonly Finding[] {
-  if (finds !== false) return [];
-  return [
+/** `missing`: the agents that the service does not find. */
+export function judgeServicePath(missing: readonly string[]): readonly Finding[] {
+  return missing.map((agent) =>
     warning(
       'service',
       `The service does not find the agent \`${agent}\`: neither in its own PATH nor in that of your login shell.`,
       `Run \`threadmux service install\` again, in a terminal in which \`${agent}\` works.`,
     ),
-  ];
+  );
 }
 
 export function judgeNode(version: string, on: string): Finding {
@@ -91,8 +88,8 @@ interface HookFacts {
   readonly usualHome: string;
   /** Settings files of projects that have our hooks. */
   readonly projects: readonly string[];
-  /** Our plugin is installed there. */
-  readonly plugin?: boolean | undefined;
+  /** What is to say about our plugin. The plugin of another host reports to a threadmux of its own. */
+  readonly plugin: readonly Finding[];
 }
 
 export function judgeHooks(facts: HookFacts): readonly Finding[] {
@@ -105,9 +102,8 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
         'Correct the file. Until then, Claude Code ignores all of its settings.',
       ),
     ];
-  const hasPlugin = facts.plugin || look?.plugin;
   if (look === undefined || look.events.length === 0) {
-    if (hasPlugin) return [fine('hooks', `Claude Code on ${on} has the hooks of the threadmux plugin.`)];
+    if (facts.plugin.length > 0) return facts.plugin;
     if (facts.projects.length > 0)
       return [fine('hooks', `The hooks are installed only in these projects: ${facts.projects.join(', ')}.`)];
     return [
@@ -119,15 +115,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
     ];
   }
   return [
-    ...(hasPlugin
-      ? [
-          fault(
-            'hooks',
-            `Claude Code on ${on} has both the threadmux plugin and the hooks in ${probe.settingsPath}: everything is posted twice.`,
-            `Run \`claude plugin uninstall threadmux@threadmux\`, or \`${install.replace('install', 'uninstall')}\` and then \`threadmux install --plugin\`.`,
-          ),
-        ]
-      : []),
+    ...facts.plugin,
     judgeEvents(look, facts),
     ...judgeFiles(facts),
     ...judgeHomes(look, facts),

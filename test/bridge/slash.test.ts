@@ -182,8 +182,7 @@ describe('"slashCommands" of the configuration', () => {
 });
 
 describe('"slashCommands" that changes while a command waits', () => {
-  const only = (setting: Setting, slashCommands: readonly string[]) =>
-    Object.assign(setting.config, { slashCommands });
+  const only = (setting: Setting, slashCommands: readonly string[]) => Object.assign(setting.config, { slashCommands });
 
   it('refuses a command whose question was still open', async () => {
     const { setting, claude } = await begin();
