@@ -11,7 +11,7 @@ import {
 } from '../support/recorded-screens.ts';
 
 interface Expectations {
-  readonly agent: RecordedAgent;
+  readonly agent: Exclude<RecordedAgent, 'claude'>;
   /** How many screens there are at least, in three sizes. */
   readonly least: number;
   /** The mode of an empty box, by the name of its screen. */

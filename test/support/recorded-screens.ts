@@ -37,6 +37,7 @@ function recordedScreens(folder: string, agentCommand: string): readonly Recorde
 
 /** The folder of each agent, and its program as tmux calls it. */
 const RECORDED = {
+  claude: ['2.1.325', 'claude'],
   codex: ['codex-0.166.0', 'node'],
   gemini: ['gemini-0.61.0', 'node'],
   opencode: ['opencode-1.18.33', 'opencode'],
