@@ -184,11 +184,17 @@ async function endCouriersOf(home: Home): Promise<void> {
   await vi.waitFor(
     () => {
       const left = ours().filter((pid) => pid !== process.pid);
-      for (const pid of left) spawnSync('kill', ['-9', String(pid)]);
+      for (const pid of left) killNow(pid);
       if (left.length > 0) throw new Error(`couriers are still at work: ${left.join(', ')}`);
     },
     { timeout: 5_000, interval: 20 },
   );
+}
+
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {} // it has ended
 }
 
 export function processesWith(variable: string): readonly number[] {

@@ -45,12 +45,13 @@ async function start() {
   mkdirSync(bin);
   writeFileSync(join(bin, 'tmux'), TMUX(join(bin, 'trap'), lock), { mode: 0o755 });
   const program = declaredAgent(folder, () => machine.home.root);
-  const file = { agent: { command: [program] }, sessions: [{ name: 'shop', prompt: 'begin' }] };
+  const { api, token, channelId: channel, userId } = workspace;
+  // With the token in its environment, the program would start a second process that does the work.
+  const servers = [{ name: 'test', api, token, channel, allow: [userId] }];
+  const file = { servers, agent: { command: [program] }, sessions: [{ name: 'shop', prompt: 'begin' }] };
   writeFileSync(machine.home.path('config.json'), JSON.stringify(file), { mode: 0o600 });
   const env = {
-    ...machine.env,
-    ...{ DISCORD_API_BASE: workspace.api, DISCORD_BOT_TOKEN: workspace.token, SHELL: '/bin/sh' },
-    ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
+    ...{ ...machine.env, SHELL: '/bin/sh' },
     ...{ PATH: `${bin}:${machine.env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
   };
   const kill = () => {
