@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from './test/support/longest-first.ts';
 
 /** Suites of their own: `npm run test:claude`, `npm run test:agents` and `npm run test:browser`. */
 const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/browser/**', 'node_modules/**'];
+/** They start the whole program many times. */
+const LONG = /killed|everywhere|story|\/bin\/(commands|mcp)\//;
 /** discord.js and our client cannot share one copy of undici's state. */
 const ALONE = ['test/workspace/discord-js.test.ts'];
 
@@ -16,6 +19,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Most of their time they wait for other processes: more than there are cores.
     maxWorkers: 6,
+    sequence: { sequencer: longestFirst(LONG) },
     projects: [
       // A process serves many files, with the modules and the compiled code of the file before.
       {
