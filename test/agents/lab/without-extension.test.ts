@@ -8,7 +8,8 @@ it('Gemini CLI without our extension is typed into, and the thread says what is 
   onTestFinished(() => lab.stop());
   const thread = await lab.start('gemini');
   const welcome = (await lab.person.messages(lab.channelId)).find(({ id }) => id === thread.thread);
-  expect(welcome?.content).toContain('Run `threadmux install --agent gemini` to add it.');
+  expect(welcome?.content).toContain('\n-# The extension of threadmux is not installed');
+  expect(welcome?.content).toContain('Run "threadmux install --agent gemini" to add it.\n');
   const message = await thread.say('hello by the screen');
   await thread.marked(message, '✅');
   await thread.shows((now) => now.kind === 'empty' && thread.screen().includes('Echo: hello by the screen'));
