@@ -20,12 +20,12 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        // Each file has its own lab, and mostly waits for Claude Code.
+        // Each file has its own lab, and mostly waits for Claude Code; one waits for minutes.
         test: {
           name: 'labs',
           include: [`${LAB}/**/*.test.ts`],
           exclude: ALONE,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

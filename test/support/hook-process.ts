@@ -2,7 +2,7 @@
 // real processes. Everything that is started here ends with the test.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -291,10 +291,4 @@ export function stopInput(text: string, more: Record<string, unknown> = {}) {
     last_assistant_message: text,
     ...more,
   };
-}
-
-export function makeFolder(...parts: readonly string[]): string {
-  const path = join(...parts);
-  mkdirSync(path, { recursive: true });
-  return path;
 }
