@@ -5,8 +5,11 @@ import { longestFirst } from './test/support/longest-first.ts';
 const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/browser/**', 'node_modules/**'];
 /** They start the whole program many times. */
 const LONG = /killed|everywhere|story|\/bin\/(commands|mcp)\//;
-/** discord.js and our client cannot share one copy of undici's state. */
-const ALONE = ['test/workspace/discord-js.test.ts'];
+/**
+ * discord.js and our client cannot share one copy of undici's state. That a disk is full is reported once per process, and a file that
+ * another test could not write would be the first.
+ */
+const ALONE = ['test/workspace/discord-js.test.ts', 'test/**/full-disk.test.ts'];
 
 export default defineConfig({
   test: {

@@ -83,7 +83,7 @@ describe('a bridge that is killed while a declared session starts', () => {
     ['before the first message in its thread', 'message before'],
     ['after the first message in its thread', 'message after'],
     ['when its prompt was stored', 'inbox'],
-  ])('%s, leaves one session that gets its prompt once', { timeout: 90_000 }, async (_, step) => {
+  ])('%s, leaves one session that gets its prompt once', async (_, step) => {
     const { workspace, machine, kill, up, atNewSession, atRequest, agent, ...more } = await start();
     const [what = '', when] = step.split(' ') as [string, 'before' | 'after'];
     if (what === 'new-session') atNewSession(when);
@@ -111,7 +111,6 @@ describe('a bridge that is killed while a declared session starts', () => {
 describe('threadmux kill', () => {
   it.each(['while the bridge runs', 'while the bridge is down'])(
     '%s, ends a declared session for good',
-    { timeout: 90_000 },
     async (state) => {
       const { machine, env, kill, up, untilUp, untilStarts, starts } = await start();
       const first = up();
