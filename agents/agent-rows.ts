@@ -13,7 +13,7 @@ export function rowsOfAgent(
   facts: PaneFacts,
 ): { readonly rows: readonly AnsiRow[] } | { readonly screen: AgentScreen } {
   if (facts.paneDead) return { screen: { kind: 'dead' } };
-  if (isTooLarge(ansi)) return { screen: { kind: 'unknown' } };
+  if (exceedsScreen(ansi)) return { screen: { kind: 'unknown' } };
   const { currentCommand, agentCommand } = facts;
   if (currentCommand !== undefined && currentCommand !== agentCommand) {
     if (isShell(currentCommand)) return { screen: { kind: 'shell', suspended: false } };
@@ -26,6 +26,6 @@ export function rowsOfAgent(
 }
 
 /** A host may send more than a screen, and reading it would block everything else. */
-export function isTooLarge(ansi: string): boolean {
+export function exceedsScreen(ansi: string): boolean {
   return ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1;
 }
