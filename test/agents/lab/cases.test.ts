@@ -243,9 +243,19 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     const { thread } = agent;
     const message = await thread.say('!touch hacked');
     await thread.posted(message, /!touch|touch/);
-    expect(driverOf(agent.name).typing.refuse('!touch hacked') ?? 'typed as text').toBeTruthy();
-    expect(wrote(agent, 'hacked')).toBe(false);
     expect(reads('!touch hacked"')).toBe(false);
+    // Other ways into the box than a command of ours.
+    const { sessionName } = thread.record();
+    const blank = await thread.say('\u200b !touch hacked');
+    const sent = lab.command('send', sessionName, ' !touch hacked', '--wait', '30');
+    if (driverOf(agent.name).typing.refuse('!touch hacked') === undefined) {
+      await sent;
+      await thread.posted(blank, /^Echo: *!touch hacked/);
+    } else {
+      await expect(sent).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was typed') });
+      await thread.ready();
+    }
+    expect(wrote(agent, 'hacked')).toBe(false);
   },
 
   async 'text with /'({ name, thread }) {

@@ -8,11 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
-import { driverOf } from '../../../agents/list.ts';
 import type { AgentScreen } from '../../../agents/screen.ts';
 import { type Home, openHome } from '../../../home/home.ts';
 import { localHost } from '../../../hosts/host.ts';
-import { screenOf } from '../../../threads/read-pane.ts';
+import { readPane } from '../../../threads/read-pane.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../../threads/registry.ts';
 import { lookAtPane } from '../../../tmux/look.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
@@ -42,6 +41,8 @@ export interface ThreadmuxLab extends McpPlace {
   start(agent: LabAgentName): Promise<LabThread>;
   /** Starts it in this folder of the lab, in a session of this name, and does not wait until it is ready. */
   startIn(folder: string, agent: LabAgentName): Promise<LabThread>;
+  /** Starts it as a user does who knows nothing of threadmux, gives its session a thread, and waits until it is ready. */
+  startByHand(agent: LabAgentName, ...args: string[]): Promise<LabThread>;
   stop(): Promise<void>;
 }
 
@@ -108,8 +109,18 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
     await vi.waitFor(record, LAB_PATIENCE);
     return openThread({ project, record, person, tmux });
   }
+  async function startByHand(agent: LabAgentName, ...args: string[]): Promise<LabThread> {
+    const [session, project] = [`${agent}-by-hand`, projectOf(agent)];
+    tmux('new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', project, 'sh');
+    await command('thread', 'open', session);
+    const thread = openThread({ project, record: () => recordOf(home, session), person, tmux });
+    thread.type([join(dir, 'bin', agent), ...args].join(' '));
+    thread.press('Enter');
+    await thread.ready();
+    return thread;
+  }
   return {
-    ...{ dir, person, model, channelId: local.channel, command, startIn },
+    ...{ dir, person, model, channelId: local.channel, command, startIn, startByHand },
     cli: { dir, root: home.root, env },
     log: () =>
       readdirSync(home.folder('log'))
@@ -158,7 +169,7 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
   const read = async () => {
     const one = record();
     const pane = await lookAtPane(tmuxOn(localHost({ name: 'lab', env: process.env }), one.socket), one);
-    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one, driverOf(one.agent));
+    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : readPane(pane, one).screen;
   };
   const screen = () => tmux('capture-pane', '-p', '-t', paneId);
   const shows = async (test: (now: AgentScreen) => boolean) =>

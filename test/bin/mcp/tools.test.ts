@@ -113,6 +113,21 @@ describe('other sessions', () => {
     expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).toHaveLength(3);
   });
 
+  it('that work take a message for later, and the answer does not wait for its turn', async () => {
+    const { up, mcp } = await startLead();
+    const claude = await startAgent(up, 'worker');
+    await claude.tell('busy');
+    const later = { name: 'send_message', arguments: { session: 'worker', text: 'and then' } };
+    // The receipt would be waited for longer than this.
+    const { structuredContent } = await mcp.client.callTool(later, undefined, { timeout: 20_000 });
+    expect(structuredContent).toEqual({ outcome: 'queued' });
+    expect(claude.prompts()).toEqual([]);
+    const waiting = mcp.call('wait', { session: 'worker', timeout_seconds: 60 });
+    await claude.tell('idle');
+    expect(await waiting).toEqual({ state: 'idle', about: null, reply: 'Echo: and then' });
+    expect(claude.prompts()).toEqual(['and then']);
+  });
+
   it('with a dialog need a person: no tool answers it', async () => {
     const { up, mcp } = await startLead();
     const claude = await startAgent(up, 'worker');
