@@ -56,6 +56,8 @@ function lastPrompt(messages) {
 const RULE = '─'.repeat(80);
 const PICTURE = `It looks like this:\n\n\`\`\`\n${RULE}\n❯\u00a0\n${RULE}\n  ? for shortcuts\n\`\`\`\n\n${RULE}\n❯\u00a0\n${RULE}\n\n Do you want to proceed?\n ❯ 1. Yes\n   2. No\n\n Esc to cancel · Tab to amend`;
 
+const PLAN = '## Plan\n1. Read the code\n2. Change it\n3. Test it';
+
 async function answer(body) {
   const tools = new Set((body.tools ?? []).map((t) => t.name));
   if (tools.size === 0) return [text('Scripted title')];
@@ -68,6 +70,13 @@ async function answer(body) {
       text(`Step ${rounds + 1} of ${words[1]}: looking around.`),
       tool('Bash', { command: `echo step ${rounds + 1}`, description: 'Show the step' }),
     ];
+  }
+  if (words[0] === 'plan' && rounds < 2) {
+    // Claude Code names the file in which it expects the plan; older versions take it from the call.
+    const [file] = JSON.stringify(body).match(/\/[^\s"\\]+\/\.claude\/plans\/[\w.-]+\.md/) ?? [];
+    if (rounds === 0 && file !== undefined)
+      return [text('Here is my plan.'), tool('Write', { file_path: file, content: PLAN })];
+    if (file !== undefined) return [tool('ExitPlanMode', { plan: PLAN })];
   }
   if (results.length) {
     const r = results
@@ -119,10 +128,7 @@ async function answer(body) {
     case 'write':
       return [tool('Write', { file_path: rest || 'fake-model-out.txt', content: 'hello\n' })];
     case 'plan':
-      return [
-        text('Here is my plan.'),
-        tool('ExitPlanMode', { plan: '## Plan\n1. Read the code\n2. Change it\n3. Test it' }),
-      ];
+      return [text('Here is my plan.'), tool('ExitPlanMode', { plan: PLAN })];
     case 'long':
       return [
         text(

@@ -29,7 +29,9 @@ interface Result {
 
 interface Line {
   readonly message?: {
-    readonly content?: string | readonly { type: string; content?: unknown; is_error?: boolean }[];
+    readonly content?:
+      | string
+      | readonly { type: string; tool_use_id?: string; content?: unknown; is_error?: boolean }[];
   };
 }
 
@@ -37,26 +39,30 @@ interface Line {
 function results(): readonly Result[] {
   const { transcript } = demo.record();
   if (!existsSync(transcript)) return []; // before the first turn
-  return readFileSync(transcript, 'utf8')
-    .split('\n')
-    .filter((line) => line.endsWith('}'))
-    .flatMap((line) => {
-      const content = (JSON.parse(line) as Line).message?.content;
-      return Array.isArray(content) ? content : [];
-    })
-    .filter(({ type }) => type === 'tool_result')
-    .map(({ content, is_error }) => ({
-      text: typeof content === 'string' ? content : JSON.stringify(content),
-      isError: is_error === true,
-    }));
+  return (
+    readFileSync(transcript, 'utf8')
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .flatMap((line) => {
+        const content = (JSON.parse(line) as Line).message?.content;
+        return Array.isArray(content) ? content : [];
+      })
+      .filter(({ type }) => type === 'tool_result')
+      // 2.1.325 repeats lines after Esc.
+      .filter(({ tool_use_id: id }, at, all) => all.findIndex(({ tool_use_id }) => tool_use_id === id) === at)
+      .map(({ content, is_error }) => ({
+        text: typeof content === 'string' ? content : JSON.stringify(content),
+        isError: is_error === true,
+      }))
+  );
 }
 
 /** Makes Claude ask; returns the prompt in the thread, and its outcome from the transcript. */
 async function ask(order: string) {
   await demo.idle();
-  const before = results().length;
   await demo.submit(order);
   const message = await promptIn(lab, demo.thread);
+  const before = results().length;
   return {
     message,
     outcome: () =>
