@@ -9,10 +9,15 @@ export function permissionOutput(asked: AskedEvent, decision: PromptDecision): s
   });
 }
 
-function answerOf({ input, questions, suggestions }: AskedEvent, decision: PromptDecision): object {
+function answerOf({ kind, input, questions, suggestions }: AskedEvent, decision: PromptDecision): object {
   switch (decision.kind) {
     case 'allow':
-      return { behavior: 'allow', ...(decision.always ? { updatedPermissions: suggestions } : {}) };
+      return {
+        behavior: 'allow',
+        ...(decision.always ? { updatedPermissions: suggestions } : {}),
+        // Claude Code ignores an approval that does not repeat the plan.
+        ...(kind === 'plan' ? { updatedInput: input } : {}),
+      };
     case 'deny':
       return { behavior: 'deny', message: decision.reason || 'The user denied this.' };
     case 'answers': {

@@ -198,6 +198,14 @@ describe('a plan in the thread', () => {
     expect(contentOf(promptOf(input), input, NO_ANSWER_YET, 'Claude')).toContain('push to any remote');
   });
 
+  it.each([
+    ['/home/you/.claude/plans/plan-quiet-fox.md', '📋 Claude has a plan:\n1. Read\n-# `approve`'],
+    ['/etc/passwd', '📋 Claude has a plan:\n```json\n{\n  "planFilePath": "/etc/passwd"'],
+  ])('names its file only if it is not one of Claude Code itself: %s', (planFilePath, begins) => {
+    const input = { ...request('ExitPlanMode'), input: { plan: '1. Read', planFilePath } };
+    expect(contentOf(promptOf(input), input, NO_ANSWER_YET, 'Claude').startsWith(begins)).toBe(true);
+  });
+
   it('that is not text is shown as JSON', () => {
     const plan = { steps: ['read', 'push to any remote'] };
     const input = { ...request('ExitPlanMode'), input: { plan } };
@@ -426,7 +434,9 @@ describe('the output for Claude Code', () => {
 
   it('approves or rejects a plan', () => {
     expect(promptOf(request('ExitPlanMode'))).toEqual({ kind: 'plan' });
-    expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(decision({ behavior: 'allow' }));
+    expect(output('ExitPlanMode', { kind: 'allow', always: false })).toEqual(
+      decision({ behavior: 'allow', updatedInput: request('ExitPlanMode').input }),
+    );
   });
 
   it('never guesses: questions that we cannot read are shown as a permission', () => {

@@ -162,8 +162,11 @@ function shownOf(prompt: Prompt, asked: AskedEvent, progress: PromptProgress, ti
     case 'plan': {
       // The user approves all of this, such as commands that may run. It comes first, so that a long text cannot hide
       // it.
-      const { plan, ...others } = asked.input;
-      const more = typeof plan === 'string' ? others : asked.input;
+      const { plan, planFilePath, ...others } = asked.input;
+      // Where Claude Code keeps the same text.
+      const isCopy = typeof planFilePath === 'string' && /\/plans\/[\w.-]+\.md$/.test(planFilePath);
+      const rest = isCopy || planFilePath === undefined ? others : { planFilePath, ...others };
+      const more = typeof plan === 'string' ? rest : asked.input;
       const text = typeof plan === 'string' ? plan : '';
       const besides = insideFence(jsonText(more), 'json');
       return planText(Object.keys(more).length === 0 ? text : `${besides}\n${text}`, title);

@@ -294,7 +294,7 @@ describe('a plan', () => {
 
   it('is rejected with feedback, which Claude reads', async () => {
     const { message, outcome } = await ask('plan');
-    expect(message.content).toContain('1. Read the code');
+    expect(message.content).toMatch(/^📋 Claude has a plan:\n## Plan\n1\. Read the code/);
     await fill(message, 'Reject with feedback', 'smaller steps, please');
     expect((await outcome()).text).toContain('smaller steps, please');
     expect(await verdictOf(lab, message)).toContain('Rejected');
