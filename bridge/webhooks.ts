@@ -13,6 +13,9 @@ const TRIES = 6;
 const TIMEOUT_MS = 10_000;
 /** Of all addresses together. */
 const MOST_WAITING = 100;
+/** Of one other host in a minute: it must not fill the room of the others, or a phone. */
+const MOST_OF_A_HOST = 30;
+const MINUTE_MS = 60_000;
 /** The screen may show the end of a turn before the hook says that it has failed. */
 const SETTLE_MS = 1_000;
 
@@ -26,6 +29,16 @@ export function startWebhooks(
   const { signal } = closing;
   const last = new Map([...before].map(([thread, { state }]) => [thread, state as string]));
   let waiting = 0;
+  const sentFor = new Map<string, readonly number[]>();
+
+  /** Remembers it as sent. */
+  function isTooMuch(host: string): boolean {
+    if (host === config.host) return false;
+    const lately = (sentFor.get(host) ?? []).filter((at) => Date.now() - at < MINUTE_MS);
+    if (lately.length >= MOST_OF_A_HOST) return true;
+    sentFor.set(host, [...lately, Date.now()]);
+    return false;
+  }
 
   states.onState((thread, { state, for: what, since }) => {
     const known = last.get(thread);
@@ -48,6 +61,7 @@ export function startWebhooks(
     const record = threads.registry.get(thread);
     const event = record && webhookEvent(known, state, record.failedAt === record.at);
     if (record === undefined || event === undefined) return;
+    if (isTooMuch(record.host)) return log.warn('a notification was dropped: its host has too many', { thread });
     const news = {
       ...{ event, session: record.sessionName, host: record.host, for: what ?? null, thread, at: since },
     };

@@ -1,9 +1,10 @@
 // Where terminals and headless agents may work: only in the projects and roots of the configuration. A name is resolved with
 // all its links before it is checked. `shop` is a directory here; `mini:shop` is resolved and checked on the host mini.
 
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { directoriesIn } from '../home/directories-in.ts';
 import type { Host } from '../hosts/host.ts';
 
 interface AllowedDirectories {
@@ -41,11 +42,7 @@ interface DirectoryDisk {
 
 const localDisk: DirectoryDisk = {
   real: (paths) => Promise.all(paths.map(directoryAt)),
-  async below(parents) {
-    const lists = await Promise.all(parents.map((parent) => readdir(parent, { withFileTypes: true }).catch(() => [])));
-    const visible = lists.flat().filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
-    return visible.map((entry) => entry.name);
-  },
+  below: async (parents) => (await Promise.all(parents.map((parent) => directoriesIn(parent)))).flat(),
 };
 
 const MOST = 200;

@@ -17,8 +17,8 @@ interface EndFinisherOptions {
 
 const READ = 5;
 
-/** Only for what was left when it is created. What fails (an unreachable host or server) is tried again by the next call. */
-export function createEndFinisher({ threads, hosts, log }: EndFinisherOptions): () => Promise<void> {
+/** Only for what was left when it is created, one host per call. What fails (an unreachable host or server) is tried again by the next call. */
+export function createEndFinisher({ threads, hosts, log }: EndFinisherOptions): (host: string) => Promise<void> {
   const { registry, connections } = threads;
   const left = new Set(
     registry
@@ -41,9 +41,10 @@ export function createEndFinisher({ threads, hosts, log }: EndFinisherOptions): 
     await threads.archive(thread, { closed: true });
   }
 
-  return async () => {
+  return async (host) => {
     for (const thread of [...left]) {
       const record = registry.get(thread);
+      if (record !== undefined && record.host !== host) continue;
       try {
         if (record?.closed && record.ending) await finish(record);
         left.delete(thread);

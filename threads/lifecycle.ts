@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
 import { keepTrying } from '../core/keep-trying.ts';
+import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
@@ -67,7 +68,9 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const startsMs = options.startsMs ?? STARTS_MS;
   const closing = new AbortController();
   const finishEnds = createEndFinisher(options);
-  let running = Promise.resolve();
+  const inTurn = createKeyedQueue();
+  /** The next run of a host, if it has not begun. */
+  const next = new Map<string, Promise<void>>();
   let due: NodeJS.Timeout | undefined;
 
   async function onHost(host: string): Promise<void> {
@@ -161,21 +164,30 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     }).catch(() => {}); // closed
   }
 
-  async function run(): Promise<void> {
-    await finishEnds();
-    await Promise.all(
-      hosts
-        .names()
-        .map((host) => onHost(host).catch((error: Error) => log.info('lifecycle', { host, because: error.message }))),
-    );
+  /**
+   * One at a time per host: two runs at once would not see each other's threads. A host with very many changes, each of which waits
+   * for Discord's limits, holds up no other host.
+   */
+  function runOn(host: string): Promise<void> {
+    const run = next.get(host) ?? inTurn(host, () => begin(host));
+    next.set(host, run);
+    return run;
   }
 
-  /** One at a time: two runs at once would not see each other's threads. */
+  async function begin(host: string): Promise<void> {
+    next.delete(host);
+    await finishEnds(host);
+    await onHost(host).catch((error: Error) => log.info('lifecycle', { host, because: error.message }));
+  }
+
+  async function run(): Promise<void> {
+    await Promise.all(hosts.names().map(runOn));
+  }
+
   function soon(): void {
     due ??= setTimeout(() => {
       due = undefined;
-      running = running
-        .then(clearHints)
+      void clearHints()
         .then(run)
         .catch((error: Error) => log.warn('lifecycle', { because: error.message }));
     }, SETTLE_MS);
@@ -192,10 +204,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const starts = setTimeout(() => hosts.names().forEach((host) => void finishStarts(host)), startsMs).unref();
   soon();
   return {
-    run: () => {
-      running = running.then(run);
-      return running;
-    },
+    run,
     close() {
       stopWatching();
       clearInterval(every);

@@ -63,9 +63,8 @@ const inProject = (project: string | null) => (project === null ? '' : ` in ${pr
 function pluginParts(): PluginParts {
   const home = openHome(resolve(homeRoot(process.env)));
   const [claude = 'claude'] = configuredAgent(openContext('install').config, 'claude').command;
-  const env = Object.fromEntries(
-    Object.entries(process.env).flatMap(([name, value]) => (value ? [[name, value]] : [])),
-  );
+  const { DISCORD_BOT_TOKEN: _, ...rest } = process.env;
+  const env = Object.fromEntries(Object.entries(rest).flatMap(([name, value]) => (value ? [[name, value]] : [])));
   return { home, settings: userSettings(process.env), claude, env };
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { eventScript, hooksConf, loadHooks } from '../../tmux/tmux-hooks.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
 
 interface Thread {
   readonly id: string;
@@ -55,6 +56,24 @@ describe('sessions made by hand', () => {
     saveAutoThreads(home, true);
     tmux.call('new-session', '-d', '-s', 'public');
     await untilActive(setting, ['[agent] private', '[agent] public']);
+  });
+
+  it('get a thread also while those of another host wait for Discord', async () => {
+    let waiting = 0;
+    const onRequest = ({ body }: { readonly body: unknown }) => {
+      if (!JSON.stringify(body ?? '').includes('@far')) return undefined;
+      waiting++;
+      return { kind: 'delay', ms: 1_500 } as const;
+    };
+    const far = await startFar({ faults: { onRequest } });
+    saveAutoThreads(far.machine.home, true);
+    for (let at = 0; at < 30; at++) far.place.tmux.call('new-session', '-d', '-s', `flood-${at}`, 'cat');
+    far.shared.sessionsChanged.tell();
+    await vi.waitFor(() => expect(waiting).toBeGreaterThan(0), WAIT);
+    far.machine.tmux.call('new-session', '-d', '-s', 'web');
+    far.shared.sessionsChanged.tell();
+    await vi.waitFor(async () => expect(await active(far)).toContain('[agent] web'), WAIT);
+    expect(await active(far)).not.toContain('[agent] flood-29@far');
   });
 
   it('execute nothing in a hostile name', async () => {

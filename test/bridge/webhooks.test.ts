@@ -4,7 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { startWebhooks } from '../../bridge/webhooks.ts';
 import { maskedConfig, parseConfig } from '../../core/config.ts';
+import { silentLog } from '../../core/log.ts';
 import { webhookEvent, webhookRequest } from '../../core/webhook.ts';
 import { fixture } from '../support/hook-process.ts';
 import { startSetting, WAIT } from './bridge-setup.ts';
@@ -101,4 +103,29 @@ describe('the bridge', () => {
     const wrong = { path: 'c', text: JSON.stringify({ notify: [{ url: 'ftp://x' }] }) };
     expect(() => parseConfig({ env: {}, hostname: 'here', file: wrong })).toThrow(/notify\[0\]\.url must be a URL/);
   });
+});
+
+it('another host has at most 30 notifications in a minute, and this machine always gets through', async () => {
+  const receiver = await startReceiver();
+  const notify = [{ url: receiver.url('/all'), on: ['needs you'], format: 'json' }];
+  let tell = (_thread: string, _state: object) => {};
+  const states = {
+    onState(listener: (thread: string, state: never) => void) {
+      tell = (thread, state) => listener(thread, state as never);
+    },
+  };
+  const registry = { get: (thread: string) => ({ host: thread, sessionName: 'web', failedAt: 0, at: 1 }) };
+  const parts = { config: { notify, host: 'laptop' }, threads: { registry }, log: silentLog };
+  const webhooks = startWebhooks(parts as never, states as never, new Map());
+  onTestFinished(() => webhooks.close());
+  for (let at = 0; at < 200; at++) {
+    tell('far', { state: 'needs_person', since: 1 });
+    tell('far', { state: 'idle', since: 1 });
+  }
+  for (let at = 0; at < 40; at++) {
+    tell('laptop', { state: 'needs_person', since: 1 });
+    tell('laptop', { state: 'idle', since: 1 });
+  }
+  const of = (host: string) => receiver.received.filter(({ body }) => JSON.parse(body).host === host).length;
+  await vi.waitFor(() => expect([of('far'), of('laptop')]).toEqual([30, 40]), WAIT);
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { directoriesIn } from '../../home/directories-in.ts';
 import { openAllowedDirectories } from '../../streams/allowed-directories.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -91,4 +92,12 @@ describe('the directory of a terminal or a headless agent', () => {
     expect(await isWithin(join(home, 'code/api'), ['~/code/alias'])).toBe(true);
     expect(await isWithin(cart, [])).toBe(false);
   });
+});
+
+it('is suggested from so many entries of a folder, and no more', async () => {
+  const folder = tempFolder();
+  for (let at = 0; at < 30; at++) mkdirSync(join(folder, `d${at}`));
+  expect(await directoriesIn(folder, 10)).toHaveLength(10);
+  expect(await directoriesIn(folder)).toHaveLength(30);
+  expect(await directoriesIn(join(folder, 'missing'))).toEqual([]);
 });

@@ -49,6 +49,22 @@ describe('threadmux install', () => {
   });
 });
 
+it('threadmux install --plugin gives Claude Code no bot token', async () => {
+  const { run, dir, root } = startCli();
+  const claude = join(dir, 'claude');
+  writeFileSync(claude, `#!/bin/sh\nenv > '${dir}/environment'\n`, { mode: 0o755 });
+  writeFileSync(join(root, 'config.json'), JSON.stringify({ agent: { command: [claude] } }), { mode: 0o600 });
+  const server = {
+    DISCORD_BOT_TOKEN: 'a.bot.token',
+    DISCORD_CHANNEL_ID: '111111111111111111',
+    DISCORD_ALLOWED_USERS: '222222222222222222',
+  };
+  expect(await run(['install', '--no-tmux', '--plugin'], { env: server })).toMatchObject({ status: 0 });
+  const environment = readFileSync(join(dir, 'environment'), 'utf8');
+  expect(environment).toContain('HOME=');
+  expect(environment).not.toContain('a.bot.token');
+});
+
 it('threadmux uninstall works after the plugin was removed with Claude Code', async () => {
   const { run, write, root, settings } = startUser();
   write(settings, {});
