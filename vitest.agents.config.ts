@@ -7,7 +7,7 @@ const LAB = 'test/agents/lab';
 const TESTS = [
   'cases',
   'headless',
-  ...(labAgents().includes('gemini') ? ['without-extension'] : []),
+  'without-hooks',
   ...(labAgents().some((name) => name === 'codex' || name === 'gemini') ? ['untrusted-folder'] : []),
   ...labAgents(),
 ].map((name) => `${LAB}/${name}.test.ts`);

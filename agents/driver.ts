@@ -96,6 +96,8 @@ export interface LaunchOptions {
   /** threadmux's home on the session's host. */
   readonly home: string;
   readonly directory: string;
+  /** The name of another host; undefined on the machine of the bridge. */
+  readonly host?: string;
   /** Whether its extension is installed; undefined if it has none, or nobody has looked. */
   readonly hasExtension?: boolean | undefined;
   /** What its program prints for `--version`, if that is known. */
@@ -111,7 +113,7 @@ export interface Launch {
   readonly argv: readonly string[];
   /** Not secret: it may be on a command line. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Why the guarantees are weaker than usual in this start, for the welcome; undefined if they are not. */
+  /** Why the guarantees are weaker than usual in this start, for the welcome: plain sentences without Markdown. Undefined if they are not. */
   readonly weaker?: string;
 }
 

@@ -10,8 +10,8 @@ export interface WelcomeFacts {
   readonly cwd: string;
   readonly repository?: { readonly name: string; readonly branch: string } | undefined;
   readonly settings?: SessionSettings;
-  /** The agent that runs there, and what it cannot do; undefined if it is not known. */
-  readonly agent?: { readonly title: string; readonly notes: readonly string[] } | undefined;
+  /** The agent that runs there, what it cannot do, and what it cannot do in this start only; undefined if it is not known. */
+  readonly agent?: { readonly title: string; readonly notes: readonly string[]; readonly weaker?: string } | undefined;
 }
 
 export function welcomeText({ session, host, cwd, repository, settings = {}, agent }: WelcomeFacts): string {
@@ -25,13 +25,17 @@ export function welcomeText({ session, host, cwd, repository, settings = {}, age
   return [
     [`**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
     'What you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
-    ...noteLine(agent),
+    ...noteLines(agent),
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
   ].join('\n');
 }
 
-function noteLine(agent: WelcomeFacts['agent']): readonly string[] {
-  return agent === undefined || agent.notes.length === 0 ? [] : [`-# ${agent.title}: ${agent.notes.join('; ')}.`];
+function noteLines(agent: WelcomeFacts['agent']): readonly string[] {
+  const { title = '', notes = [], weaker = '' } = agent ?? {};
+  return [
+    ...(notes.length === 0 ? [] : [`-# ${title}: ${notes.join('; ')}.`]),
+    ...(weaker === '' ? [] : [`-# ${weaker}`]),
+  ];
 }
 
 export function repositoryText({ name, branch }: NonNullable<WelcomeFacts['repository']>): string {
@@ -59,7 +63,7 @@ export function streamWelcome({ kind, name, host, dir, asked, agent }: StreamFac
   return [
     `${where}: ${agent?.title ?? 'an agent'}, without a terminal`,
     'What you write in its thread is its next prompt, in the same conversation. Prompts run one at a time; later ones wait.',
-    ...noteLine(agent),
+    ...noteLines(agent),
     'Commands: `!stop` ends the running prompt · `!new` starts a new conversation · `!done` ends it and archives its thread · `!status` lists all · `!help` shows the rest.',
   ].join('\n');
 }

@@ -11,7 +11,8 @@ export interface Probe {
   readonly tmux: string | undefined;
   /** How many milliseconds its clock is ahead of ours; 0 if the difference is too small to measure. */
   readonly clockAheadMs: number;
-  readonly agent: boolean;
+  /** The programs of agents that are not installed. */
+  readonly missingAgents: readonly string[];
   /** Variables with secrets in the environment of the tmux server, which every new pane gets. */
   readonly secrets: readonly string[];
   /** Whether the running tmux server has our hooks; undefined if no server runs. */
@@ -27,7 +28,8 @@ export interface Probe {
 export interface ProbeOptions {
   /** The socket of the tmux server, if not the default one. */
   readonly socket?: string | undefined;
-  readonly agent: string;
+  /** The programs of the agents that are looked for. */
+  readonly agents: readonly string[];
   /** The tmux option that identifies our hooks there. */
   readonly hookOption: string;
   /** Our name on a remote host; undefined for this machine. */
@@ -42,8 +44,8 @@ const MOST_BYTES = 8 * 2 ** 20;
 
 export async function probeHost(host: Host, options: ProbeOptions): Promise<Probe> {
   const askedMs = Date.now();
-  const { socket = '', agent, hookOption, name = '', home = '', claudeDir = '' } = options;
-  const args = [host.tmux, socket, agent, hookOption, name, home, claudeDir];
+  const { socket = '', agents, hookOption, name = '', home = '', claudeDir = '' } = options;
+  const args = [host.tmux, socket, hookOption, name, home, claudeDir, ...agents];
   const output = await host.sh(SCRIPT, args, { doing: 'look around', maxBytes: MOST_BYTES });
   return readProbe(output, askedMs, Date.now());
 }
@@ -68,18 +70,18 @@ done`;
 const SECRETS = ['DISCORD_BOT_TOKEN'];
 
 /** Prints one "key value" per line, and the settings file at the end. */
-const SCRIPT = `tmux=$1; socket=$2; agent=$3; option=$4; name=$5; home=$6; claude=$7
+const SCRIPT = `tmux=$1; socket=$2; option=$3; name=$4; home=$5; claude=$6; shift 6
 PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
 export PATH; unset TMUX TMUX_PANE
 ${TMUX_FUNCTION}say() { printf '%s %s\\n' "$1" "$2"; }
 say clock "$(date +%s)"
+path=$PATH
 if [ -n "$name" ]; then
 ${LOGIN}
   home=$HOME/.threadmux/for/$name; claude=$(login CLAUDE_CONFIG_DIR)
-  PATH=$(login PATH) command -v "$agent" >/dev/null 2>&1 && say agent yes
-else
-  command -v "$agent" >/dev/null 2>&1 && say agent yes
+  path=$(login PATH)
 fi
+for agent; do PATH=$path command -v "$agent" >/dev/null 2>&1 || say missingAgent "$agent"; done
 home=\${home:-$HOME/.threadmux}; claude=\${claude:-$HOME/.claude}
 say home "$home"
 if command -v "$tmux" >/dev/null 2>&1; then
@@ -108,7 +110,7 @@ function readProbe(output: string, asked: number, answered: number): Probe {
   return {
     tmux: all('tmux')[0],
     clockAheadMs: clockDifference(Number(all('clock')[0]) * 1_000, asked, answered),
-    agent: all('agent').length > 0,
+    missingAgents: all('missingAgent'),
     secrets: all('secret'),
     tmuxHooks: hooks === undefined ? undefined : hooks === 'yes',
     courierNode:

@@ -155,11 +155,10 @@ function welcomeFacts(session: SessionPane, reported: string | undefined): Welco
   const name = reported ?? started?.agent;
   const driver = name === undefined ? undefined : driverOf(name);
   // From an option of the session, which a hostile host can set.
-  const weaker = started?.weaker === undefined ? [] : [untrustedLine(started.weaker, 500)];
-  const notes = driver && [...guaranteeNotes(driver), ...weaker];
+  const weaker = started?.weaker === undefined ? '' : untrustedLine(started.weaker, 500);
   return {
     ...{ session: session.group ?? session.sessionName, host: session.host, cwd: session.path },
-    agent: driver && notes && { title: driver.title, notes },
+    agent: driver && { title: driver.title, notes: guaranteeNotes(driver), weaker },
   };
 }
 

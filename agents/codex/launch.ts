@@ -83,7 +83,7 @@ export function chooseMode({ local, version, home, wishes }: ModeFacts): Mode {
 
 /** What the thread's welcome says. */
 const WEAKER =
-  'threadmux reports through hooks, which it gave to Codex as trusted for this start. A permission is asked here first, and in the terminal after ten minutes. Questions, interruptions and errors are read from the screen, and only the last text of a turn is posted.';
+  'threadmux reports through hooks, which it gave to Codex as trusted for this start. A permission is asked in the thread first, and in the terminal after ten minutes. Questions, interruptions and errors are read from the screen, and only the last text of a turn is posted.';
 
 function resumeWords(resume: LaunchOptions['resume']): readonly string[] {
   if (resume === undefined) return [];

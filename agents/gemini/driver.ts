@@ -25,7 +25,7 @@ export const gemini: AgentDriver = {
   extension: geminiExtension,
 };
 
-function launchGemini({ command, settings, resume, hasExtension }: LaunchOptions): Launch {
+function launchGemini({ command, settings, resume, hasExtension, host }: LaunchOptions): Launch {
   const { model, permissionMode = 'default', args = [] } = settings;
   return {
     argv: [
@@ -36,12 +36,12 @@ function launchGemini({ command, settings, resume, hasExtension }: LaunchOptions
       ...args,
     ],
     environment: {},
-    ...(hasExtension === false ? { weaker: WEAKER } : {}),
+    ...(hasExtension === false ? { weaker: weaker(host === undefined ? '' : ` --host ${host}`) } : {}),
   };
 }
 
-const WEAKER =
-  'The extension of threadmux is not installed in Gemini CLI, so replies are not posted here, and whether a message arrived is read from the screen. Run `threadmux install --agent gemini` to add it.';
+const weaker = (on: string) =>
+  `The extension of threadmux is not installed in Gemini CLI, so replies are not posted, and whether a message arrived is read from the screen. Run "threadmux install${on} --agent gemini" to add it.`;
 
 /** What comes nearest to the modes of Claude Code. */
 const MODES: Readonly<Record<NonNullable<LaunchOptions['settings']['permissionMode']>, readonly string[]>> = {

@@ -151,7 +151,13 @@ async function type(
     tmux,
     { ...guard, shows },
     { id: mark, text: words },
-    { stash: step.do === 'type' && step.stash ? typing.stash : undefined },
+    step.do === 'type'
+      ? {
+          shown: typing.shownText(words),
+          stash: step.stash ? typing.stash : undefined,
+          turnEnds: typing.turnEnds,
+        }
+      : {},
   );
   switch (delivery.kind) {
     case 'delivered':

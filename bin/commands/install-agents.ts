@@ -61,10 +61,12 @@ function isNew({ extension }: AgentDriver, known: readonly { readonly path: stri
   return folder !== undefined && !known.some(({ path }) => path.includes(`/${folder}/`));
 }
 
-/** Whether one of its programs is in this PATH. */
+/** Whether one of its programs is in this PATH, or exists if it is a path itself. */
 export function isInPath({ programs }: Pick<AgentDriver, 'programs'>, path: string): boolean {
   const folders = path.split(delimiter).filter((folder) => folder.startsWith('/'));
-  return programs.some((program) => folders.some((folder) => isExecutable(join(folder, program))));
+  return programs.some((program) =>
+    program.startsWith('/') ? isExecutable(program) : folders.some((folder) => isExecutable(join(folder, program))),
+  );
 }
 
 function isExecutable(path: string): boolean {

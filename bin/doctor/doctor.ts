@@ -5,8 +5,6 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
-import { configuredAgent } from '../../agents/configured-agent.ts';
-import { allDrivers } from '../../agents/list.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
@@ -20,8 +18,8 @@ import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts
 import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
-import { isInPath } from '../commands/install-agents.ts';
 import { pathInService, servicePath } from '../commands/service-environment.ts';
+import { agentPrograms, installedAgents } from './agent-programs.ts';
 import { examineExtensions } from './extensions.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
@@ -80,10 +78,10 @@ export async function examine(subject: DoctorSubject): Promise<readonly Finding[
     ...judgeOutbox(inspectOutbox(home)),
     ...here.hooks,
     ...examineExtensions(
-      allDrivers().filter((driver) => isInPath(driver, subject.env.PATH ?? '')),
+      installedAgents(config, subject.env.PATH ?? ''),
       ...([subject.env.HOME || homedir(), { scripts: `${programPaths(subject.env).dist}/hooks`, home: root }] as const),
     ),
-    ...judgeServicePath(await serviceFinds(subject.env, agentOf(config)), agentOf(config)),
+    ...judgeServicePath(await missingInService(subject.env, agentPrograms(config, config?.host))),
     ...servers,
     ...far,
   ];
@@ -106,7 +104,7 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
   const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
   const home = resolve(homeRoot(env));
   const found = examineMachine(host, {
-    agent: agentOf(config),
+    agents: agentPrograms(config, config?.host),
     hookOption: OWN_PLACE.option,
     socket: config?.tmuxSocket,
     home,
@@ -122,17 +120,19 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
   });
 }
 
-const FINDS = `PATH=$2; export PATH
-command -v "$1" >/dev/null 2>&1 ||
-  tmx_program=$1 "\${SHELL:-sh}" -l -i -c 'command -v "$tmx_program"' >/dev/null 2>&1 </dev/null && echo yes || echo no`;
+const MISSING = `PATH=$1; export PATH; shift
+for program; do
+  command -v "$program" >/dev/null 2>&1 ||
+    tmx_program=$program "\${SHELL:-sh}" -l -i -c 'command -v "$tmx_program"' >/dev/null 2>&1 </dev/null || printf '%s\\0' "$program"
+done`;
 
-/** Whether a session that the service starts finds the agent; undefined without a service. */
-async function serviceFinds(env: ConfigEnvironment, agent: string): Promise<boolean | undefined> {
+/** The agents that a session which the service starts does not find; none without a service. */
+async function missingInService(env: ConfigEnvironment, agents: readonly string[]): Promise<readonly string[]> {
   const path = pathInService(readText(servicePath(env)) ?? '');
-  if (path === undefined) return undefined;
+  if (path === undefined) return [];
   const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
-  const said = await host.sh(FINDS, [agent, path]).catch(() => 'unknown'); // a slow shell says nothing about the agent
-  return said.trim() !== 'no';
+  const said = await host.sh(MISSING, [path, ...agents]).catch(() => ''); // a slow shell says nothing about the agents
+  return said.split('\0').filter(Boolean);
 }
 
 /** Checks all remote hosts at the same time, because one that does not respond takes long. */
@@ -156,7 +156,7 @@ async function examineOne(subject: DoctorSubject, config: Config, name: string):
     }
     return await examineHost(host, {
       name: config.host,
-      agent: agentOf(config),
+      agents: agentPrograms(config, name),
       socket: entry?.socket,
       roots: entry?.roots ?? [],
       tellAgent: config.tellAgent,
@@ -194,7 +194,7 @@ async function examineMachine(host: Host, options: MachineOptions) {
   const files = hasHooks ? [probe.settingsPath, ...projects] : projects;
   const plugin = judgePlugin({ on: host.name, settings: probe.settingsPath, files });
   return {
-    machine: judgeMachine(probe, host.name, options.agent),
+    machine: judgeMachine(probe, host.name),
     hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects, plugin }),
   };
 }
@@ -225,8 +225,4 @@ function elsewhere(root: string, env: ConfigEnvironment) {
   const usual = join(env.HOME || homedir(), '.threadmux');
   if (usual === root) return undefined;
   return { root: usual, lock: inspectLock(join(usual, 'state', 'bridge.lock')) };
-}
-
-function agentOf(config: Config | undefined): string {
-  return config === undefined ? 'claude' : (configuredAgent(config, config.agent).command[0] ?? config.agent);
 }

@@ -17,7 +17,8 @@ import { judgeClock, judgeHooks, judgeMachine } from './machine.ts';
 interface HostExamination {
   /** The name of this machine on the host. */
   readonly name: string;
-  readonly agent: string;
+  /** The programs of the agents that start there. */
+  readonly agents: readonly string[];
   readonly socket: string | undefined;
   /** The folders on the host where terminals may be started. */
   readonly roots: readonly string[];
@@ -28,10 +29,10 @@ interface HostExamination {
 
 export async function examineHost(
   host: Host,
-  { name, agent, socket, roots, isUp, tellAgent }: HostExamination,
+  { name, agents, socket, roots, isUp, tellAgent }: HostExamination,
 ): Promise<readonly Finding[]> {
   const on = host.name;
-  const probe = await probeHost(host, { agent, socket, name, hookOption: hookPlaceOf(name).option });
+  const probe = await probeHost(host, { agents, socket, name, hookOption: hookPlaceOf(name).option });
   const wanted = Object.entries(filesForHosts(name, tellAgent)).map(([file, text]) => [
     file,
     text.replaceAll('{HOME}', probe.home),
@@ -45,7 +46,7 @@ export async function examineHost(
   return [
     fine('host', `${on} is reachable.`),
     ...(clock.level === 'ok' ? [] : [clock]),
-    ...judgeMachine(probe, on, agent),
+    ...judgeMachine(probe, on),
     ...judgeRoots(await missingFolders(host, roots), on),
     ...judgeHostHome({ on, path: probe.home, home, isUp, install }),
     ...judgeHooks({ on, install, probe, look, missing, usualHome: probe.home, projects: [], plugin: [] }),

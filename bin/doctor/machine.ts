@@ -13,32 +13,29 @@ const TMUX = `tmux ${TMUX_NEEDED.join('.')} or newer`;
 const CLOCK_WARN_MS = 5_000;
 const CLOCK_FAULT_MS = 60_000;
 
-export function judgeMachine(probe: Probe, on: string, agent: string): readonly Finding[] {
+export function judgeMachine(probe: Pick<Probe, 'tmux' | 'secrets' | 'missingAgents'>, on: string): readonly Finding[] {
   return [
     judgeTmux(probe.tmux, on),
     ...judgeSecrets(probe.secrets, on),
-    ...(probe.agent
-      ? []
-      : [
-          warning(
-            'agent',
-            `The agent \`${agent}\` is not installed on ${on}: \`!new\` cannot start it there.`,
-            `Install it, or set "agent" in config.json to another program.`,
-          ),
-        ]),
+    ...probe.missingAgents.map((agent) =>
+      warning(
+        'agent',
+        `The agent \`${agent}\` is not installed on ${on}: \`!new\` cannot start it there.`,
+        `Install it, or set "agent" in config.json to another program.`,
+      ),
+    ),
   ];
 }
 
-/** `finds` is undefined if no service is installed. */
-export function judgeServicePath(finds: boolean | undefined, agent: string): readonly Finding[] {
-  if (finds !== false) return [];
-  return [
+/** `missing`: the agents that the service does not find. */
+export function judgeServicePath(missing: readonly string[]): readonly Finding[] {
+  return missing.map((agent) =>
     warning(
       'service',
       `The service does not find the agent \`${agent}\`: neither in its own PATH nor in that of your login shell.`,
       `Run \`threadmux service install\` again, in a terminal in which \`${agent}\` works.`,
     ),
-  ];
+  );
 }
 
 export function judgeNode(version: string, on: string): Finding {

@@ -96,10 +96,10 @@ async function inspect({ name, ssh }: NewHost, { env, undo, here }: HostOptions)
   });
   try {
     const hookOption = hookPlaceOf(here).option;
-    const probe = await probeHost(host, { agent: 'claude', name: here, hookOption });
+    const probe = await probeHost(host, { agents: ['claude'], name: here, hookOption });
     return [
       fine('host', `${name} is reachable.`),
-      ...judgeMachine(probe, name, 'claude'),
+      ...judgeMachine(probe, name),
       judgeClock(probe.clockAheadMs, `The clock of ${name}`),
     ];
   } catch (error) {

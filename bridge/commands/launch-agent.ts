@@ -70,7 +70,7 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
   await putDriverFiles(agent.driver, host, tools);
   const scripts = `${home}/bin`;
   const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
-  return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension });
+  return agent.driver.launch({ ...common, host, scripts, home, hookSettings, hasExtension });
 }
 
 /** Whether our extension is installed in the agent; undefined if it needs none. */

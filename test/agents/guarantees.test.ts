@@ -6,6 +6,8 @@ import type { AgentDriver, AgentGuarantees } from '../../agents/driver.ts';
 import { guaranteeNotes } from '../../agents/guarantees.ts';
 import { allDrivers, driverOf } from '../../agents/list.ts';
 import { AGENT_NAMES } from '../../core/agent-names.ts';
+import { untrustedLine } from '../../core/untrusted-text.ts';
+import { welcomeText } from '../../core/welcome-text.ts';
 
 const ASKS: Readonly<Record<AgentGuarantees['permission'], string>> = {
   api: 'one tap',
@@ -73,4 +75,22 @@ it('a welcome says nothing of an agent that can do everything, and one clause pe
     'its dialogs are answered by pressing their keys',
   ]);
   for (const driver of allDrivers()) expect(guaranteeNotes(driver).join('; ').length, driver.name).toBeLessThan(400);
+});
+
+/** On a host without any of our files. */
+const BARE = { settings: {}, scripts: '/s', home: '/h', directory: '/d', host: 'mini', hasExtension: false };
+
+it('what a start cannot do is said in plain sentences, which the welcome shows as they are', () => {
+  const weak = allDrivers().flatMap((driver) => {
+    const { weaker } = driver.launch({ command: [driver.name], ...BARE });
+    return weaker === undefined ? [] : [{ driver, weaker }];
+  });
+  expect(weak.map(({ driver }) => driver.name)).toEqual(['codex', 'gemini']);
+  for (const { driver, weaker } of weak) {
+    expect(untrustedLine(weaker, 500)).toBe(weaker);
+    const agent = { title: driver.title, notes: guaranteeNotes(driver), weaker };
+    const text = welcomeText({ session: 'shop', host: 'mini', cwd: '/d', agent });
+    expect(text).toContain(`\n-# ${weaker}\n`);
+    expect(text).not.toMatch(/\bhere\b/); // Discord shows it in the channel, too
+  }
 });

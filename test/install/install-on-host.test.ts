@@ -122,16 +122,25 @@ describe('install --host', () => {
     expect(await must('uninstall', '--host', 'mini')).toContain('nothing to remove');
   });
 
-  it('adds the extension of another agent on the host, in a folder of this machine, and removes exactly that', async () => {
+  it('adds the extensions of all agents on the host, in folders of this machine, and leaves nothing behind', async () => {
     const there = await startBareHost();
     const before = folderListing(there.home);
     const { must, ours, run } = machine(there);
-    const said = await must('install', '--host', 'mini', '--agent', 'gemini,codex');
+    const said = await must('install', '--host', 'mini', '--agent', 'all');
     const file = `${there.home}/.gemini/extensions/threadmux-laptop/hooks/hooks.json`;
-    expect(said).toContain(`mini: ${file}: added the extension of threadmux.`);
+    const others = ['.config/opencode/plugins/threadmux-laptop.js', '.pi/agent/extensions/threadmux-laptop/index.js'];
+    for (const path of [file, ...others.map((name) => `${there.home}/${name}`)]) {
+      expect(said).toContain(`mini: ${path}: added the extension of threadmux.`);
+      expect(existsSync(path), path).toBe(true);
+    }
     expect(said).toContain('Codex: nothing to add');
     expect(readFileSync(file, 'utf8')).toContain(`THREADMUX_HOME='${ours}' '${ours}/bin/drop' gemini`);
     expect((await run('install', '--host', 'mini', '--agent', 'gemni')).said).toContain('"gemni" is not an agent');
+    const installed = folderListing(there.home);
+    expect(await must('install', '--host', 'mini', '--agent', 'all')).not.toContain(': added');
+    expect(folderListing(there.home)).toEqual(installed);
+    await must('uninstall', '--host', 'mini');
+    expect(folderListing(there.home).filter((line) => !line.startsWith('.threadmux'))).toEqual(before);
     await must('uninstall', '--host', 'mini', '--purge');
     expect(folderListing(there.home)).toEqual(before);
   });

@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../agents/claude/settings.ts';
+import { namedAgents } from '../../bin/commands/install-agents.ts';
 import { packageAt } from '../bin/doctor/doctor-setup.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { folderListing } from './folder-listing.ts';
@@ -65,12 +66,13 @@ describe('install and uninstall', () => {
     ['opencode', '.config/opencode/plugins', 'threadmux.js'],
     ['pi', '.pi/agent/extensions', 'threadmux/index.js'],
     ['gemini', '.gemini/extensions', 'threadmux/hooks/hooks.json'],
+    ['all', '.pi/agent/extensions', 'threadmux/index.js'],
   ])('add the files of %s beside what is there, and remove exactly them', async (agent, folder, file) => {
     const me = installSetup();
     mkdirSync(join(me.home, folder, 'theirs'), { recursive: true });
     writeFileSync(join(me.home, folder, 'theirs.js'), '// of the user\n');
     const before = folderListing(me.home);
-    await me.install({ agents: [agent] });
+    await me.install({ agents: namedAgents(agent) });
     expect(existsSync(join(me.home, folder, file))).toBe(true);
     await me.uninstall();
     expect(folderListing(me.home)).toEqual(before);

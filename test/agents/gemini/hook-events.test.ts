@@ -83,6 +83,10 @@ describe('a start', () => {
   it('says what is missing without the extension', () => {
     expect(gemini.launch(options).weaker).toBeUndefined();
     expect(gemini.launch({ ...options, hasExtension: true }).weaker).toBeUndefined();
-    expect(gemini.launch({ ...options, hasExtension: false }).weaker).toContain('threadmux install --agent gemini');
+    const missing = { ...options, hasExtension: false };
+    expect(gemini.launch(missing).weaker).toContain('Run "threadmux install --agent gemini"');
+    expect(gemini.launch({ ...missing, host: 'mini' }).weaker).toContain(
+      '"threadmux install --host mini --agent gemini"',
+    );
   });
 });

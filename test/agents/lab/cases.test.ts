@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { guaranteeNotes } from '../../../agents/guarantees.ts';
 import { driverOf } from '../../../agents/list.ts';
+import { connectMcp } from '../../bin/mcp/mcp-client.ts';
 import { type LabAgentName, labAgents } from './packages.ts';
 import { LAB_PATIENCE, type LabThread, startThreadmuxLab, type ThreadmuxLab } from './threadmux-lab.ts';
 
 const CASES = [
   ...['start', 'chat', 'many lines', 'text between tools', 'message while it works', 'permission allowed'],
   ...['permission denied', 'question', 'own words', 'answer in the terminal', 'draft', 'interruption', 'failure'],
-  ...['text with !', 'text with /', 'exit'],
+  ...['text with !', 'text with /', 'scripts', 'tools', 'exit'],
 ] as const;
 type Case = (typeof CASES)[number];
 
@@ -27,6 +28,10 @@ const KEYS: Readonly<Record<LabAgentName, { allow: string[]; clear: string; exit
 /** The buttons of a permission: those of a prompt, or the options of the dialog. */
 const buttonsOf = (name: LabAgentName) =>
   name === 'gemini' ? { allow: 'Allow once', deny: 'No, suggest changes' } : { allow: 'Allow', deny: 'Deny' };
+
+/** Exit codes of the command line. */
+const NEEDS_PERSON = 4;
+const NOT_FOUND = 3;
 
 interface Agent {
   readonly name: LabAgentName;
@@ -56,9 +61,16 @@ const verdict = ({ thread }: Agent, card: Parameters<LabThread['now']>[0]) =>
 async function switchForQuestions({ name, thread }: Agent): Promise<void> {
   const { ask } = KEYS[name];
   if (ask === undefined) return;
-  const now = await thread.read();
-  thread.press(ask);
-  await thread.shows((next) => next.kind === 'empty' && now.kind === 'empty' && next.mode !== now.mode);
+  const modeNow = async () => {
+    const now = await thread.read();
+    return now.kind === 'empty' ? now.mode : undefined;
+  };
+  const before = await modeNow();
+  // Codex ignores the key while a turn runs, so it is pressed again if nothing changes.
+  await vi.waitFor(async () => {
+    thread.press(ask);
+    await vi.waitFor(async () => expect([before, undefined]).not.toContain(await modeNow()));
+  }, LAB_PATIENCE);
 }
 
 const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
@@ -77,8 +89,6 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     await thread.ready();
     const replies = (await thread.since(message)).filter(({ content }) => content.includes('Echo: hello'));
     expect(replies).toHaveLength(1);
-    expect(lab.command('reply', thread.record().sessionName)).toBe('Echo: hello from the thread\n');
-    expect(lab.command('wait', thread.record().sessionName)).toBe('Echo: hello from the thread\n');
   },
 
   async 'many lines'(agent) {
@@ -240,9 +250,19 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     const { thread } = agent;
     const message = await thread.say('!touch hacked');
     await thread.posted(message, /!touch|touch/);
-    expect(driverOf(agent.name).typing.refuse('!touch hacked') ?? 'typed as text').toBeTruthy();
-    expect(wrote(agent, 'hacked')).toBe(false);
     expect(reads('!touch hacked"')).toBe(false);
+    // Other ways into the box than a command of ours.
+    const { sessionName } = thread.record();
+    const blank = await thread.say('\u200b !touch hacked');
+    const sent = lab.command('send', sessionName, ' !touch hacked', '--wait', '30');
+    if (driverOf(agent.name).typing.refuse('!touch hacked') === undefined) {
+      await sent;
+      await thread.posted(blank, /Echo: !touch hacked/);
+    } else {
+      await expect(sent).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was typed') });
+      await thread.ready();
+    }
+    expect(wrote(agent, 'hacked')).toBe(false);
   },
 
   async 'text with /'({ name, thread }) {
@@ -254,6 +274,40 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     }
     await thread.marked(message, '✅');
     await thread.posted(message, '/xyzzy is only a word');
+    await thread.ready();
+  },
+
+  async scripts({ name, thread }) {
+    const session = `${name}-script`;
+    const start = ['start', session, '--agent', name, '--dir', thread.project];
+    const first = await lab.command(...start, '--prompt', 'hello from a script', '--wait', '--timeout', '150');
+    expect(first).toBe('Echo: hello from a script\n');
+    expect(await lab.command('reply', session)).toBe(first);
+    expect(await lab.command('wait', session, '--timeout', '60')).toBe(first);
+    const second = await lab.command('send', session, 'slow 2', '--wait-reply', '--timeout', '60');
+    expect(second).toBe('Slept 2 s.\n');
+    expect(await lab.command('reply', session)).toBe(second);
+    if (driverOf(name).guarantees.permission !== 'never') {
+      const asking = lab.command('send', session, 'run touch by-script.txt', '--wait-reply', '--timeout', '60');
+      await expect(asking).rejects.toMatchObject({ code: NEEDS_PERSON, stdout: '' });
+    }
+    await lab.command('stop', session);
+    await expect(lab.command('reply', session)).rejects.toMatchObject({ code: NOT_FOUND });
+  },
+
+  async tools({ thread }) {
+    const { sessionName: session } = thread.record();
+    const { call } = await connectMcp(lab);
+    expect(await call('send_message', { session, text: 'hello from a tool' })).toEqual({ outcome: 'submitted' });
+    const reply = 'Echo: hello from a tool';
+    expect(await call('wait', { session, timeout_seconds: 60 })).toEqual({ state: 'idle', about: null, reply });
+    expect(await call('read_reply', { session })).toEqual({ reply, finished: true });
+    expect((await call('read_screen', { session, lines: 100 })).text).toContain(reply);
+    expect((await call('list_sessions')).sessions).toContainEqual(expect.objectContaining({ session, state: 'idle' }));
+    await call('send_message', { session, text: 'slow 90' });
+    await thread.shows((now) => now.kind === 'empty' && now.busy);
+    expect(await call('interrupt_session', { session })).toEqual({ interrupted: true });
+    expect(await call('wait', { session, timeout_seconds: 60 })).toMatchObject({ state: 'idle' });
     await thread.ready();
   },
 

@@ -1,20 +1,21 @@
 // The whole of threadmux around the real agents: workspace, bridge and courier as the real process, and every agent of the lab
 // configured with a command that the scripted model answers. It has its own HOME and tmux server.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
-import { driverOf } from '../../../agents/list.ts';
 import type { AgentScreen } from '../../../agents/screen.ts';
 import { type Home, openHome } from '../../../home/home.ts';
 import { localHost } from '../../../hosts/host.ts';
-import { screenOf } from '../../../threads/read-pane.ts';
+import { readPane } from '../../../threads/read-pane.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../../threads/registry.ts';
 import { lookAtPane } from '../../../tmux/look.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
+import type { McpPlace } from '../../bin/mcp/mcp-client.ts';
 import { ended, goneOrKilled, processesIn, startUp } from '../../support/claude-lab.ts';
 import { buttonOf } from '../../support/prompt-pane.ts';
 import { enter, type Person, type WireMessage } from '../../support/workspace.ts';
@@ -22,23 +23,26 @@ import { writeLabCommand } from './lab-command.ts';
 import { type ScriptedModel, startScriptedModel } from './model/scripted-model.mjs';
 import type { LabAgentName } from './packages.ts';
 
+const run = promisify(execFile);
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.meta.url));
 
 /** An agent may need a minute to start on a busy machine. */
 export const LAB_PATIENCE = { timeout: 150_000, interval: 300 };
 
-export interface ThreadmuxLab {
+export interface ThreadmuxLab extends McpPlace {
   readonly dir: string;
   readonly person: Person;
   readonly model: ScriptedModel;
   readonly channelId: string;
   log(): string;
-  /** Runs threadmux, and returns what it prints. */
-  command(...args: string[]): string;
+  /** Runs the command line of threadmux, and resolves with what it prints. */
+  command(...args: string[]): Promise<string>;
   /** Starts it with `!new`, and waits until it is ready for a message. */
   start(agent: LabAgentName): Promise<LabThread>;
   /** Starts it in this folder of the lab, in a session of this name, and does not wait until it is ready. */
   startIn(folder: string, agent: LabAgentName): Promise<LabThread>;
+  /** Starts it as a user does who knows nothing of threadmux, gives its session a thread, and waits until it is ready. */
+  startByHand(agent: LabAgentName, ...args: string[]): Promise<LabThread>;
   stop(): Promise<void>;
 }
 
@@ -87,8 +91,9 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
     ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
     ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
   };
-  const command = (...args: string[]) => execFileSync(process.execPath, [PROGRAM, ...args], { env, encoding: 'utf8' });
-  if (install && agents.includes('gemini')) command('install', '--no-tmux', '--agent', 'gemini');
+  // Not execFileSync: the scripted model answers in this process.
+  const command = async (...args: string[]) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout;
+  if (install && agents.includes('gemini')) await command('install', '--no-tmux', '--agent', 'gemini');
   const up = await startUp(env);
   const person = await enter(up.link);
   const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
@@ -104,8 +109,19 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
     await vi.waitFor(record, LAB_PATIENCE);
     return openThread({ project, record, person, tmux });
   }
+  async function startByHand(agent: LabAgentName, ...args: string[]): Promise<LabThread> {
+    const [session, project] = [`${agent}-by-hand`, projectOf(agent)];
+    tmux('new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', project, 'sh');
+    await command('thread', 'open', session);
+    const thread = openThread({ project, record: () => recordOf(home, session), person, tmux });
+    thread.type([join(dir, 'bin', agent), ...args].join(' '));
+    thread.press('Enter');
+    await thread.ready();
+    return thread;
+  }
   return {
-    ...{ dir, person, model, channelId: local.channel, command, startIn },
+    ...{ dir, person, model, channelId: local.channel, command, startIn, startByHand },
+    cli: { dir, root: home.root, env },
     log: () =>
       readdirSync(home.folder('log'))
         .map((file) => readFileSync(home.path('log', file), 'utf8'))
@@ -153,7 +169,7 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
   const read = async () => {
     const one = record();
     const pane = await lookAtPane(tmuxOn(localHost({ name: 'lab', env: process.env }), one.socket), one);
-    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : screenOf(pane, one, driverOf(one.agent));
+    return pane.kind === 'gone' ? ({ kind: 'dead' } as const) : readPane(pane, one).screen;
   };
   const screen = () => tmux('capture-pane', '-p', '-t', paneId);
   const shows = async (test: (now: AgentScreen) => boolean) =>

@@ -119,6 +119,30 @@ describe('doctor, checking the machine,', () => {
     );
   });
 
+  it('finds each agent that a project or a session names and that is not installed', async () => {
+    const ill = await correctSetup();
+    const bin = binWith(ill.env.HOME ?? '', 'my-opencode', 'exit 0');
+    ill.configure((config) => {
+      const agents = { opencode: { command: [join(bin, 'my-opencode')] }, gemini: { command: ['no-gemini'] } };
+      const projects = [
+        { path: '/srv/a', channel: '1000000000000000001', agent: 'opencode', defaults: { agent: 'gemini' } },
+        {
+          path: '/srv/b',
+          channel: '1000000000000000001',
+          host: 'alias',
+          sessions: [{ name: 'b', start: 'manual', agent: 'pi' }],
+        },
+        { path: '/srv/c', channel: '1000000000000000001', host: 'far', agent: 'codex' },
+      ];
+      Object.assign(config, { agents, host: 'laptop', hosts: { far: { ssh: 'far' }, alias: 'local' } });
+      Object.assign(config.servers[0] ?? {}, { projects });
+    });
+    ill.env.PATH = `${ill.env.PATH?.split(':')[0]}:/usr/bin:/bin`;
+    const found = await ill.examine({ host: 'laptop' });
+    const missing = (agent: string) => fault('agent', `\`${agent}\` is not installed`, 'Install it', 'warn');
+    expect(found.filter(({ part }) => part === 'agent')).toEqual([missing('no-gemini'), missing('pi')]);
+  });
+
   it('finds that the service does not find the agent, although this terminal does', async () => {
     const ill = await correctSetup();
     const { HOME = '', PATH = '' } = ill.env;

@@ -90,6 +90,24 @@ describe('doctor, checking a host over ssh,', () => {
     expect(findings).toContainEqual(fault('agent', '`claude` is not installed on far', 'Install it', 'warn'));
   });
 
+  it('looks for the agents of its projects, and not for those of other hosts', async () => {
+    const host = await hostOf();
+    const projects = [
+      { path: '/srv/a', channel: '1000000000000000001', host: 'far', agent: 'codex' },
+      {
+        path: '/srv/b',
+        channel: '1000000000000000001',
+        host: 'far',
+        sessions: [{ name: 'b', start: 'manual', agent: 'opencode' }],
+      },
+      { path: '/srv/c', channel: '1000000000000000001', agent: 'gemini' },
+    ];
+    host.sick.configure((config) => Object.assign(config.servers[0] ?? {}, { projects }));
+    host.server.program('opencode', 'true');
+    const agents = (await host.examine()).filter(({ part }) => part === 'agent');
+    expect(agents).toEqual([fault('agent', '`codex` is not installed on far', 'Install it', 'warn')]);
+  });
+
   it('finds a clock that is off', async () => {
     const host = await hostOf();
     host.program('date', 'echo $(($(/bin/date +%s) - 600))');
@@ -202,8 +220,8 @@ describe('the assessment of a machine', () => {
     ['tmux 3.1c', 'fail'],
     [undefined, 'fail'],
   ])('for %s is %s', (tmux, level) => {
-    const probe = { tmux, secrets: [], agent: true } as unknown as Parameters<typeof judgeMachine>[0];
-    expect(judgeMachine(probe, 'here', 'claude').map((one) => one.level)).toEqual([level]);
+    const probe = { tmux, secrets: [], missingAgents: [] };
+    expect(judgeMachine(probe, 'here').map((one) => one.level)).toEqual([level]);
   });
 
   it.each([

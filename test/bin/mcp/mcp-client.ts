@@ -5,8 +5,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished } from 'vitest';
-import type { RunningUp } from '../../support/running-up.ts';
-import { PROGRAM } from '../cli.ts';
+import { type Cli, PROGRAM } from '../cli.ts';
 
 export interface ToolError {
   readonly code: string;
@@ -24,12 +23,14 @@ export interface McpClient {
 
 export type AnswerHere = (question: string, options: readonly string[], signal: AbortSignal) => Promise<string>;
 
+export interface McpPlace {
+  readonly cli: Pick<Cli, 'dir' | 'root' | 'env'>;
+  /** The environment of a program in the session's pane. */
+  inside?(session: string): Readonly<Record<string, string>>;
+}
+
 /** `session`: the session in whose pane the client runs. `answer`: the client asks its user by itself. */
-export async function connectMcp(
-  up: Pick<RunningUp, 'cli' | 'inside'>,
-  session?: string,
-  answer?: AnswerHere,
-): Promise<McpClient> {
+export async function connectMcp(up: McpPlace, session?: string, answer?: AnswerHere): Promise<McpClient> {
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'test', version: '1' }, { capabilities });
   if (answer !== undefined)
@@ -38,7 +39,7 @@ export async function connectMcp(
       const { enum: options = [] } = params.requestedSchema.properties.answer as { enum?: string[] };
       return { action: 'accept', content: { answer: await answer(params.message, options, signal) } };
     });
-  const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root, ...(session === undefined ? {} : up.inside(session)) };
+  const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root, ...(session === undefined ? {} : up.inside?.(session)) };
   const transport = new StdioClientTransport({
     ...{
       command: process.execPath,

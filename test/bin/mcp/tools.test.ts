@@ -102,6 +102,17 @@ describe('other sessions', () => {
     expect(up.cli.tmux.call('list-sessions', '-F', '#S')).toBe('lead');
   });
 
+  it('are limited by maxThreads, also if they are started at the same time', async () => {
+    const { up, mcp } = await startLead({ maxThreads: 2 });
+    const calls = Array.from({ length: 6 }, (_, at) =>
+      mcp.client.callTool({ name: 'start_session', arguments: { name: `w${at}` } }, undefined, { timeout: 90_000 }),
+    );
+    const started = await Promise.all(calls);
+    expect(started.filter(({ isError }) => isError)).toHaveLength(4);
+    expect(JSON.stringify(started)).toContain('and the limit is 2');
+    expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).toHaveLength(3);
+  });
+
   it('that work take a message for later, and the answer does not wait for its turn', async () => {
     const { up, mcp } = await startLead();
     const claude = await startAgent(up, 'worker');
