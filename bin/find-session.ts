@@ -77,9 +77,16 @@ export async function findTarget(
       hint:
         near.length > 0
           ? `Use the exact name. Similar sessions: ${near.slice(0, 5).map(printable).join(', ')}.`
-          : 'Run `threadmux sessions` to list the sessions.',
+          : `Run \`threadmux sessions\` to list the sessions.${unknownHost(name, host, reach)}`,
     },
   );
+}
+
+/** In `name@host`, a host that is not configured makes all of it the name. */
+function unknownHost(name: string, host: string | undefined, { hosts }: SessionFinder): string {
+  const at = name.lastIndexOf('@');
+  if (host !== undefined || at < 1 || hosts.names().includes(name.slice(at + 1))) return '';
+  return ` ${printable(JSON.stringify(name.slice(at + 1)))} is no configured host; these are: ${hosts.names().join(', ')}.`;
 }
 
 /** The host, and the session's name there. If `host` is given, an "@" is part of the name. */

@@ -17,6 +17,7 @@ import {
 } from '../../hooks/orders.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { toSessionPane } from '../../threads/panes.ts';
+import { openHookContext } from '../command-context.ts';
 import { startCourier } from '../running.ts';
 
 const LOOK_MS = 50;
@@ -62,6 +63,10 @@ export function orderFailure({ outcome, because }: OrderOutcome, where: string):
   if (outcome === 'none')
     return new ThreadmuxError('not_found', `${where} has no thread`, {
       hint: 'Run `threadmux thread open` to create one.',
+    });
+  if (outcome === 'nowhere' && openHookContext('cli').servers.length === 0)
+    return new ThreadmuxError('not_running', 'threadmux was never started here, so there are no threads', {
+      hint: 'Start it with `threadmux up`.',
     });
   if (outcome === 'nowhere')
     return new ThreadmuxError('not_found', `no channel is configured for the directory of ${where}`, {

@@ -1,7 +1,7 @@
 // threadmux file, notify and ask: for programs in a session, about the thread of that session.
 
 import { createInterface } from 'node:readline/promises';
-import { EXIT } from '../../core/errors.ts';
+import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
 import { firstAnswer } from '../acts/first-answer.ts';
 import { fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
@@ -23,6 +23,7 @@ export async function sendFile(path: string, flags: ThreadFlagsOfProgram & { rea
 }
 
 export async function notifyThread(words: readonly string[], flags: ThreadFlagsOfProgram): Promise<void> {
+  if (words.join('').trim() === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
   const reach = openInnerFinder();
   const session = await ownPaneOrFail(reach);
   const say = { text: `🔔 ${untrustedText(words.join(' '), 1_500)}`, silent: false };

@@ -43,13 +43,14 @@ export async function send(name: string | undefined, words: readonly string[], f
   else printNote(`Nothing was typed into ${where}: ${because}`);
 }
 
+const USAGE =
+  'The first word is the session. Write the text after it, or pipe the text: git diff | threadmux send shop';
+
 async function wholeText(words: readonly string[]): Promise<string> {
   if (words.length === 0 && process.stdin.isTTY)
-    throw new ThreadmuxError('bad_usage', 'nothing to send', {
-      hint: 'Write the text after the name, or pipe it: git diff | threadmux send shop',
-    });
+    throw new ThreadmuxError('bad_usage', 'nothing to send', { hint: USAGE });
   const given = words.length > 0 ? words.join(' ') : await readAll(process.stdin);
   const text = cleanInbound(given).trim();
-  if (text === '') throw new ThreadmuxError('bad_usage', 'nothing to send: the text is empty');
+  if (text === '') throw new ThreadmuxError('bad_usage', 'nothing to send: the text is empty', { hint: USAGE });
   return text;
 }

@@ -7,7 +7,7 @@ import { stateWords } from '../../threads/session-state.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { listEverywhere, type SessionWithState, sessionData } from '../acts/list-sessions.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
-import { printJson, printNote, printText, table, withProgress } from '../print.ts';
+import { printable, printJson, printNote, printText, table, withProgress } from '../print.ts';
 
 interface SessionsFlags {
   readonly host?: string;
@@ -25,6 +25,7 @@ export async function listAllSessions(flags: SessionsFlags): Promise<void> {
   if (flags.json) return printJson({ sessions: [...found.map(sessionData), ...away], unreachable });
   const rows = [...found.map(shownRow), ...away.map((one) => ({ ...one, age: '' }))];
   if (rows.length > 0) printText(shownTable(rows, reach.config.defaultHost));
+  else if (flags.prefix) printNote(`No session begins with ${printable(flags.prefix)}.`);
   else printNote('No sessions. Start one with: threadmux new <name>');
   for (const { host, message } of unreachable) printNote(`${host} did not respond: ${message}`);
 }

@@ -1,6 +1,7 @@
 // threadmux start, stop, new and kill. start and stop can be repeated; new fails if the session exists, and kill if it does not.
 
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { killSession } from '../../tmux/sessions.ts';
 import { endSession } from '../acts/end-session.ts';
 import { sessionData, withStates } from '../acts/list-sessions.ts';
 import { submitFirst } from '../acts/send-and-wait.ts';
@@ -29,7 +30,16 @@ export async function startSession(
   checkFlags(command, flags);
   const started = await begin(name, command, flags, reach);
   if (flags.prompt === undefined) return report(started, reach, flags);
+  if (started.created && started.isShell) await failWithoutAgent(started, reach);
   await prompt(started, flags.prompt, reach, flags);
+}
+
+/** A shell would be started instead, and run the prompt as commands. */
+async function failWithoutAgent({ host, session }: StartedSession, reach: SessionFinder): Promise<never> {
+  await killSession(reach.hosts.tmux(host), session);
+  throw new ThreadmuxError('not_found', `the agent is not installed on ${host}, so ${session.name} was not started`, {
+    hint: 'Install it, or give its command in "agents" in config.json.',
+  });
 }
 
 function checkFlags(command: readonly string[], flags: StartFlags): void {

@@ -13,19 +13,23 @@ interface StreamFlags {
 }
 
 export async function startTerminalStream(directory: string, command: readonly string[], flags: StreamFlags) {
-  if (command.length === 0) throw new ThreadmuxError('bad_usage', 'a command is missing', EXAMPLE);
+  if (command.length === 0)
+    throw new ThreadmuxError('bad_usage', 'a command is missing', {
+      hint: 'Example: threadmux terminal shop -- npm run dev',
+    });
   await start({ ...newRequest(directory), what: 'terminal', command: command.join(' ') }, flags);
 }
 
 export async function startAgentStream(directory: string, prompt: readonly string[], flags: StreamFlags) {
-  if (prompt.length === 0) throw new ThreadmuxError('bad_usage', 'a prompt is missing', EXAMPLE);
+  if (prompt.length === 0)
+    throw new ThreadmuxError('bad_usage', 'a prompt is missing', {
+      hint: 'Example: threadmux agent shop "run the tests"',
+    });
   const skipPermissions = flags.skipPermissions ?? false;
   const { agent } = flags;
   const wanted = { prompt: prompt.join(' '), skipPermissions, ...(agent === undefined ? {} : { agent }) };
   await start({ ...newRequest(directory), what: 'agent', ...wanted }, flags);
 }
-
-const EXAMPLE = { hint: 'Example: threadmux terminal shop -- npm run dev' };
 
 const newRequest = (directory: string) => ({
   ...{ id: newRequestId(), order: newOrderId(), asker: process.pid, directory },

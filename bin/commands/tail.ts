@@ -47,7 +47,11 @@ export async function tail(name: string | undefined, flags: TailFlags): Promise<
   }
 }
 
-function print({ id, author, content, attachments }: DiscordMessage, { json }: TailFlags): void {
+/** Messages and replies. Others, such as the one that a pin leaves, have no text. */
+const WRITTEN: readonly number[] = [0, 19];
+
+function print({ id, type, author, content, attachments }: DiscordMessage, { json }: TailFlags): void {
+  if (!WRITTEN.includes(type)) return;
   const files = attachments.map(({ filename }) => filename);
   const at = new Date(snowflakeTime(id));
   if (json) {

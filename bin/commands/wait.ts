@@ -40,6 +40,7 @@ export function printWaited(
   const name = printable(about.name);
   if (state === 'needs_person') printNote(`${name} needs you (${what}). Answer in its thread or in its terminal.`);
   else if (state === 'timeout') printNote(`${name} is not idle yet (${what}).`);
+  else if (state === 'ended' && what === 'shell') printNote(`No agent runs in ${name}: it shows a shell.`);
   else if (state === 'ended') printNote(`${name} has ended.`);
 }
 
@@ -51,6 +52,7 @@ export async function printReply(
   const target = await findTarget(reach, name, flags.host);
   const { host, session } = target;
   const reply = await withProgress(`reading ${session.name}`, lastReply(target, reach));
+  if (reply === undefined) process.exitCode = EXIT.notFound;
   if (flags.json) {
     const { text = null, finished = null, at } = reply ?? {};
     return printJson({
@@ -58,6 +60,5 @@ export async function printReply(
     });
   }
   if (reply !== undefined) return printText(reply.text);
-  process.exitCode = EXIT.notFound;
   printNote(`${printable(session.name)} has not replied yet, or its agent runs without threadmux's hooks.`);
 }

@@ -230,6 +230,11 @@ describe('what else scripts need', () => {
     expect((await up.run(['notify', 'half', 'done'], { env: up.inside('shop') })).status).toBe(0);
     const line = await up.message('shop', /half done/);
     expect(line.flags & (1 << 12)).toBe(0);
+    // The notice that the welcome is pinned has no text.
+    const whole = (await up.run(['tail', 'shop', '--no-follow', '--json'])).stdout.trim().split('\n');
+    expect(whole.map((one) => JSON.parse(one)).filter(({ text, files }) => text === '' && files.length === 0)).toEqual(
+      [],
+    );
     const tail = await up.run(['tail', 'shop', '--no-follow', '-n', '2', '--json']);
     const lines = tail.stdout.trim().split('\n');
     expect(lines.map((one) => JSON.parse(one).text)).toEqual([expect.stringContaining('Stand-in'), '🔔 half done']);

@@ -109,8 +109,12 @@ it('a script runs a prompt on another host and prints the reply', async () => {
   const code = recipe('Run a prompt on another host and print the reply')
     .replaceAll('mini', 'far')
     .replaceAll('~/shop', project);
-  const declining = declineAutoMode(far, 'question');
-  const { stdout } = await shellIn(lab).run(code, 'why is the build slow?');
+  let isOver = false;
+  const declining = declineAutoMode(far, 'question', () => isOver);
+  const running = shellIn(lab).run(code, 'why is the build slow?');
+  const { stdout } = await running.finally(() => {
+    isOver = true;
+  });
   await declining;
   expect(stdout).toContain('Echo: why is the build slow?');
 });
