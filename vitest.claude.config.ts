@@ -1,22 +1,11 @@
 // Journeys with the real Claude Code: `npm run test:claude`.
 
 import { defineConfig } from 'vitest/config';
-import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { longestFirst } from './test/support/longest-first.ts';
 
 const LAB = 'test/agents/claude/lab';
 /** It measures how long the page is wrong, so nothing else runs beside it. */
 const ALONE = [`${LAB}/day.test.ts`];
-
-/** It waits for minutes, so that it begins first. */
-const LONG = `${LAB}/limits.test.ts`;
-
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => moduleId.endsWith(LONG);
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
-  }
-}
 
 export default defineConfig({
   test: {
@@ -26,16 +15,17 @@ export default defineConfig({
     setupFiles: ['test/support/patient-waits.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    sequence: { sequencer: LongestFirst },
+    // It waits for minutes.
+    sequence: { sequencer: longestFirst(/lab\/limits\.test\.ts$/) },
     projects: [
       {
         extends: true,
-        // Each file has its own lab, and mostly waits for Claude Code.
+        // Each file has its own lab, and mostly waits for Claude Code; one waits for minutes.
         test: {
           name: 'labs',
           include: [`${LAB}/**/*.test.ts`],
           exclude: ALONE,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

@@ -1,9 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { longestFirst } from './test/support/longest-first.ts';
 
 /** Suites of their own: `npm run test:claude`, `npm run test:agents` and `npm run test:browser`. */
 const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/browser/**', 'node_modules/**'];
-/** discord.js and our client cannot share one copy of undici's state. */
-const ALONE = ['test/workspace/discord-js.test.ts'];
+/** They start the whole program many times. */
+const LONG = /killed|everywhere|story|\/bin\/(commands|mcp)\//;
+/**
+ * discord.js and our client cannot share one copy of undici's state. That a disk is full is reported once per process, and a file that
+ * another test could not write would be the first.
+ */
+const ALONE = ['test/workspace/discord-js.test.ts', 'test/**/full-disk.test.ts'];
 
 export default defineConfig({
   test: {
@@ -16,6 +22,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Most of their time they wait for other processes: more than there are cores.
     maxWorkers: 6,
+    sequence: { sequencer: longestFirst(LONG) },
     projects: [
       // A process serves many files, with the modules and the compiled code of the file before.
       {

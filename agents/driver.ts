@@ -139,6 +139,8 @@ export interface TypingRules {
   shownText(text: string): ShownText | undefined;
   /** A key that puts a draft aside, and what confirms it; undefined: a message waits until the draft is gone. */
   readonly stash?: { readonly key: string; readonly confirmed: string };
+  /** A line (extended regular expression) that the screen shows while a turn ends: Enter waits until it is gone, for two seconds at most. */
+  readonly turnEnds?: string;
   /** A text entered while the agent works is reported late, merged or never: type only when it is idle. */
   readonly onlyWhenIdle: boolean;
   /** The key that interrupts. */

@@ -4,18 +4,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openGateway } from '../dist/discord/gateway.js';
 import { connectRest } from '../dist/discord/rest.js';
 import { saveLocalServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
 import { startWorkspace } from '../dist/workspace/server.js';
+import { turnLines, watchReplies } from './reply-setup.mjs';
 import { conclude, measure, median, printTable, spread } from './support.mjs';
 
 const ROUNDS = 30;
 const LIMIT = 3;
 const COURIER = new URL('../dist/bin/courier.js', import.meta.url).pathname;
 const FIXTURES = new URL('../test/fixtures/claude/', import.meta.url);
-const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 
 await measure(async ({ folder }) => {
   const requests = [];
@@ -24,22 +23,7 @@ await measure(async ({ folder }) => {
     inspection: { request: ({ method, path }) => void requests.push(`${method} ${path}`) },
   });
   const rest = connectRest({ api: workspace.api, token: workspace.token });
-  const seen = new Map();
-  const gateway = openGateway({
-    rest,
-    token: workspace.token,
-    intents: INTENTS,
-    load: () => undefined,
-    save: () => {},
-    onFatal: (error) => {
-      throw error;
-    },
-    handle: (name, data) => {
-      if (name === 'MESSAGE_CREATE') seen.get(data.content.match(/reply \d+\./)?.[0])?.(data);
-    },
-  });
-  const visible = (text) => new Promise((resolve) => seen.set(text, resolve));
-
+  const { visible, close: stopWatching } = watchReplies(rest, workspace, /reply \d+\./);
   const tmux = (...args) =>
     execFileSync('tmux', ['-S', `${folder}/s`, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   tmux('new-session', '-d', '-s', 'web', '-c', folder, 'cat');
@@ -132,23 +116,8 @@ await measure(async ({ folder }) => {
   } finally {
     courier.kill('SIGKILL');
     tmux('kill-server');
-    gateway.close();
+    stopWatching();
     await rest.close();
     await workspace.close();
   }
 });
-
-/** The turn as Claude Code has written it when it calls the hook. */
-function turnLines(n, text) {
-  const common = { isSidechain: false, sessionId: 's' };
-  const asked = { role: 'user', content: 'go on' };
-  const content = [{ type: 'text', text }];
-  const said = { id: `msg_${n}`, role: 'assistant', content, stop_reason: 'end_turn' };
-  const origin = { kind: 'human' };
-  return [
-    { ...common, type: 'user', uuid: `u${n}`, promptId: `prompt-${n}`, origin, message: asked },
-    { ...common, type: 'assistant', uuid: `a${n}`, message: said },
-  ]
-    .map((line) => `${JSON.stringify(line)}\n`)
-    .join('');
-}

@@ -1,8 +1,8 @@
 // The cost of another host: an idle one; time until its reply is visible, compared with a local reply plus one round trip;
 // execs per message; and a host that comes back.
 
-import { execFile, execFileSync, spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,6 @@ import { runCourierHere } from '../dist/bin/run-courier.js';
 import { startBridge } from '../dist/bridge/bridge.js';
 import { parseConfig } from '../dist/core/config.js';
 import { silentLog } from '../dist/core/log.js';
-import { openGateway } from '../dist/discord/gateway.js';
 import { connectRest } from '../dist/discord/rest.js';
 import { localServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
@@ -19,7 +18,8 @@ import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { filesForHosts } from '../dist/install/program-files.js';
 import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/workspace-access.mjs';
+import { person, sshFlags } from './pane-setup.mjs';
+import { replier, watchReplies } from './reply-setup.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = 25;
@@ -46,14 +46,7 @@ await measure(async ({ folder, start }) => {
   const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
   const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
   const rest = connectRest(local);
-  const waiting = new Map();
-  const gateway = openGateway({
-    ...{ rest, token: workspace.token, intents: (1 << 0) | (1 << 9) | (1 << 15) },
-    ...{ load: () => undefined, save: () => {}, onFatal: (error) => console.error(error) },
-    handle(name, data) {
-      if (name === 'MESSAGE_CREATE') waiting.get(data.content.match(/reply \w+ \d+\./)?.[0])?.();
-    },
-  });
+  const { visible, close: stopWatching } = watchReplies(rest, workspace, /reply \w+ \d+\./);
   const [near, far] = [openTmux(folder, 'near', folder), openTmux(folder, 'far', farHome)];
   const home = openHome(join(folder, 'home'));
   const config = parseConfig({
@@ -81,12 +74,11 @@ await measure(async ({ folder, start }) => {
   const ours = join(farHome, '.threadmux/for/laptop');
   const drop = join(ours, 'bin/drop');
   await until(() => existsSync(drop) && existsSync(join(ours, 'settings.json')));
-  const visible = (text) => new Promise((resolve) => waiting.set(text, resolve));
   const replies = {
     here: replier({ ...near, drop: HERE, home: home.root, folder, visible }),
     there: replier({ ...far, drop, home: ours, folder, visible }),
   };
-  const bare = await bareSsh(folder, sshConfig);
+  const bare = await bareSsh(folder);
   try {
     // First, because the sessions of all hosts are listed every three minutes. Nothing has changed on the host for a minute.
     await sleep(80_000);
@@ -144,7 +136,7 @@ await measure(async ({ folder, start }) => {
     await bridge.close();
     await shared.close();
     release();
-    gateway.close();
+    stopWatching();
     for (const { tmux } of [near, far]) tmux('kill-server');
   }
   await bare.close();
@@ -164,45 +156,6 @@ function openTmux(folder, name, home) {
   return { name, socket, tmux, pane: { TMUX: `${socket},${pid},0`, TMUX_PANE: pane } };
 }
 
-/** Runs the Stop hook like Claude Code, and waits until the reply is visible. */
-function replier({ name, pane, drop, home, folder, visible }) {
-  const transcript = join(folder, `${name}.jsonl`);
-  const env = { PATH: '/usr/bin:/bin', HOME: folder, THREADMUX_HOME: home, ...pane };
-  const base = { session_id: `session-${name}`, transcript_path: transcript, cwd: folder };
-  return async (n) => {
-    const text = `reply ${name} ${n}.`;
-    const said = `${text} ${'Some words of an ordinary answer. '.repeat(20)}`;
-    appendFileSync(transcript, turnLines(`${name}-${n}`, said));
-    const arrived = visible(text);
-    const began = performance.now();
-    const child = spawn(drop, { env, stdio: ['pipe', 'ignore', 'ignore'] });
-    const input = { ...base, hook_event_name: 'Stop', prompt_id: `prompt-${name}-${n}` };
-    child.stdin.end(JSON.stringify({ ...input, stop_hook_active: false, last_assistant_message: said }));
-    await arrived;
-    const took = performance.now() - began;
-    await sleep(60);
-    return took;
-  };
-}
-
-/** The turn as Claude Code has written it when it calls the hook. */
-function turnLines(id, text) {
-  const prompt = {
-    type: 'user',
-    uuid: `u-${id}`,
-    promptId: `prompt-${id}`,
-    origin: { kind: 'human' },
-  };
-  const content = [{ type: 'text', text }];
-  const said = { id: `msg_${id}`, role: 'assistant', content, stop_reason: 'end_turn' };
-  return [
-    { ...prompt, message: { role: 'user', content: 'go on' } },
-    { type: 'assistant', uuid: `a-${id}`, message: said },
-  ]
-    .map((line) => `${JSON.stringify({ isSidechain: false, sessionId: 's', ...line })}\n`)
-    .join('');
-}
-
 /** The fake Claude Code with its hooks in a pane there, and the user in its thread. */
 async function openChat({ far, folder, drop, ours, shared, workspace }) {
   const cwd = join(folder, 'pane');
@@ -215,13 +168,11 @@ async function openChat({ far, folder, drop, ours, shared, workspace }) {
   );
   const mine = () => shared.threads.registry.all().find((one) => one.sessionName === 'web' && one.claudeSession);
   await until(() => mine() !== undefined);
-  const { headers } = await signIn(workspace.newLink());
-  const url = `${workspace.url}/api/v10/channels/${mine().thread}/messages`;
-  const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } };
+  const say = await person(workspace);
   /** Writes a message; resolves with a function that waits for its Enter and returns when that was. */
   return async (content) => {
     const length = readFileSync(record).length;
-    await fetch(url, { ...options, body: JSON.stringify({ content }) });
+    await say(mine().thread, content);
     return async () => {
       await until(() => readFileSync(record).length > length);
       return statSync(record).mtimeMs;
@@ -277,9 +228,8 @@ function linesOf(file) {
   return readFileSync(file, 'utf8').split('\n').length - 1;
 }
 
-async function bareSsh(folder, sshConfig) {
-  const socket = ['-o', 'ControlMaster=auto', '-o', `ControlPath=${join(folder, 'bare')}`];
-  const flags = ['-F', sshConfig, '-o', 'BatchMode=yes', ...socket, '-o', 'ControlPersist=60'];
+async function bareSsh(folder) {
+  const flags = sshFlags(folder);
   const bare = async () => {
     const began = performance.now();
     await run('ssh', [...flags, '--', 'far', 'true']);

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-const NOT_MEASUREMENTS = ['run.mjs', 'support.mjs', 'pane-setup.mjs', 'program-setup.mjs'];
+const NOT_MEASUREMENTS = ['run.mjs', 'support.mjs', 'pane-setup.mjs', 'program-setup.mjs', 'reply-setup.mjs'];
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const measurements = readdirSync(folder)

@@ -3,6 +3,7 @@
 import { CommanderError } from 'commander';
 import { EXIT, errorData, exitCodeOf, explain, isThreadmuxError, plainError, ThreadmuxError } from '../core/errors.ts';
 import { maskSecrets } from '../core/log.ts';
+import { HOOKED_BY } from '../core/session-environment.ts';
 import { neutralise } from '../core/untrusted-text.ts';
 import { homeError, homeRoot } from '../home/home.ts';
 import { makeProgram } from './program.ts';
@@ -12,6 +13,7 @@ const ours = dashes === -1 ? process.argv : process.argv.slice(0, dashes);
 const wantsJson = ours.includes('--json');
 
 export function runCommandLine(): void {
+  delete process.env[HOOKED_BY]; // an agent started us; the variable must not get into a tmux server that we start
   /** stdout was closed early, for example by `head`: exit quietly. */
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.done);

@@ -32,9 +32,11 @@ export function carryOutRequests(shared: Shared, tools: readonly CommandContext[
   const { home, log } = shared;
   const folder = home.folder('requests');
   const running = new Set<string>();
+  /** Sessions of agents that are being started, and are not in the registry yet. */
+  const starting = new Set<string>();
 
   async function carryOut(request: ProgramRequest): Promise<void> {
-    const outcome: RequestOutcome = await act(request, shared, tools).then(
+    const outcome: RequestOutcome = await act(request).then(
       (done) => ({ done }),
       (error: unknown) => {
         if (!isThreadmuxError(error)) log.error('a request', { what: request.what, because: String(error) });
@@ -43,6 +45,10 @@ export function carryOutRequests(shared: Shared, tools: readonly CommandContext[
     );
     writeJson(requestOutcomePath(home, request.id), outcome);
     removeBestEffort(requestPath(home, request.id));
+  }
+
+  function act(request: ProgramRequest): Promise<RequestDone> {
+    return request.what === 'start' ? start(request, shared, { all: tools, starting }) : startStream(request, tools);
   }
 
   function look(): void {
@@ -71,11 +77,12 @@ export function carryOutRequests(shared: Shared, tools: readonly CommandContext[
   };
 }
 
-function act(request: ProgramRequest, shared: Shared, tools: readonly CommandContext[]): Promise<RequestDone> {
-  return request.what === 'start' ? start(request, shared, tools) : startStream(request, tools);
+interface StartParts {
+  readonly all: readonly CommandContext[];
+  readonly starting: Set<string>;
 }
 
-async function start(request: StartRequest, shared: Shared, all: readonly CommandContext[]): Promise<RequestDone> {
+async function start(request: StartRequest, shared: Shared, { all, starting }: StartParts): Promise<RequestDone> {
   const { threads, config } = shared;
   const name = parseSessionName(request.name);
   const host = request.host;
@@ -89,7 +96,9 @@ async function start(request: StartRequest, shared: Shared, all: readonly Comman
     });
   const own = () => threads.registry.all().find((one) => !one.closed && one.host === host && one.sessionName === name);
   const isRepeated = startedBy(own()) === request.id;
-  if (request.byAgent && !isRepeated && own() === undefined) checkRoom(threads.registry.all(), config.maxThreads);
+  const isNew = request.byAgent && !isRepeated && own() === undefined;
+  if (isNew) checkRoom(threads.registry.all(), starting, config.maxThreads);
+  if (isNew) starting.add(keyOf(host, name));
   const { begun } = await beginSession(
     {
       ...{
@@ -104,7 +113,7 @@ async function start(request: StartRequest, shared: Shared, all: readonly Comman
       ...(request.byAgent ? { request: request.id } : {}),
     },
     tools,
-  );
+  ).finally(() => starting.delete(keyOf(host, name)));
   return {
     ...{ name, host, created: begun.is !== 'there' || isRepeated, is: begun.is },
     ...{ thread: threadOf(begun) ?? own()?.thread ?? null, branch: ('branch' in begun && begun.branch) || null },
@@ -114,12 +123,15 @@ async function start(request: StartRequest, shared: Shared, all: readonly Comman
 const threadOf = (begun: BegunSession) => (begun.is === 'there' ? undefined : begun.thread);
 const startedBy = (record: ThreadRecord | undefined) => record && parseStarted(record.started)?.request;
 
-/** An agent that starts agents must not fill the machine. */
-function checkRoom(records: readonly ThreadRecord[], most: number): void {
+const keyOf = (host: string, name: string) => `${name}@${host}`;
+
+/** An agent that starts agents must not fill the machine, also not with many requests at the same time. */
+function checkRoom(records: readonly ThreadRecord[], starting: ReadonlySet<string>, most: number): void {
   const live = records.filter((one) => !one.closed && startedBy(one) !== undefined);
-  if (live.length < most) return;
-  const names = live.map(({ sessionName }) => untrustedCode(sessionName)).join(', ');
-  throw new ThreadmuxError('busy', `agents have already started ${live.length} sessions, and the limit is ${most}`, {
+  const all = new Set([...live.map(({ host, sessionName }) => keyOf(host, sessionName)), ...starting]);
+  if (all.size < most) return;
+  const names = [...all].map((name) => untrustedCode(name)).join(', ');
+  throw new ThreadmuxError('busy', `agents have already started ${all.size} sessions, and the limit is ${most}`, {
     hint: `Stop one of them (${names}), or raise "maxThreads" in config.json.`,
   });
 }

@@ -1,7 +1,6 @@
 // One attempt to type a message: look, decide, type, Enter. It can be repeated after any step, because marks in the
 // pane record what was done.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ScreenReader } from '../agents/driver.ts';
 import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
@@ -96,7 +95,6 @@ export async function attemptDelivery(
   options: AttemptOptions,
 ): Promise<AttemptOutcome | WaitingAttempt> {
   try {
-    await settle(options);
     const pane = await options.panes.find(message.thread);
     if (pane === undefined) return notRunning(message.thread);
     const first = await typeInto(message, options, pane.tmux, pane.record);
@@ -112,11 +110,6 @@ export async function attemptDelivery(
     if (isThreadmuxError(error)) return failed([error.message, error.hint].filter(Boolean).join(' '));
     throw error;
   }
-}
-
-async function settle({ standing, signal }: AttemptOptions): Promise<void> {
-  const left = Math.min((standing()?.confirmedAt ?? 0) + SETTLES_MS - Date.now(), SETTLES_MS);
-  if (left > 0) await sleep(left, undefined, { signal }).catch(() => undefined);
 }
 
 function notRunning({ title }: ThreadRef): AttemptOutcome {
@@ -202,6 +195,7 @@ async function typeInto(
           shown: typing.shownText(message.typed.text),
           ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
           stash: step.stash ? typing.stash : undefined,
+          turnEnds: typing.turnEnds,
         },
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already') return { ...into, before: text ?? '' };
@@ -220,8 +214,6 @@ async function typeInto(
   }
 }
 
-/** Claude Code reports a prompt before it has finished with its box: a text that is pasted meanwhile may leave the prompt in the box. */
-const SETTLES_MS = 250;
 /** After this time, only the input box decides. */
 const ARRIVES_WITHIN_MS = 2_000;
 

@@ -12,7 +12,7 @@ import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './journey.ts';
-import { NO_LONGER_LISTED, refusalReason } from './route.ts';
+import { refusedMeanwhile } from './refused-meanwhile.ts';
 import { createSharedLook } from './seen-screen.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
@@ -112,8 +112,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const began = Date.now();
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0, isStarted = false; ; ) {
-      const stranger = refusalReason({ userId: message.authorId, isBot: false, isWebhook: false }, server);
-      if (stranger !== undefined && !receipts.isStanding(thread.id, deliveryId)) return REFUSED;
+      const refused = refusedMeanwhile(message, way.typed, options);
+      if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
       const seen = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
@@ -240,9 +240,6 @@ export function createDeliver(options: JourneyOptions): Deliver {
     return inTurn(thread.id, () => attempt(message, thread));
   };
 }
-
-/** The configuration has changed while the message waited. */
-const REFUSED: AttemptOutcome = { kind: 'failed', because: NO_LONGER_LISTED, screen: undefined };
 
 /** After a day, nobody expects the message to be typed. */
 function isTooOld(deliveryId: string): boolean {

@@ -22,7 +22,7 @@ export async function decideSlash(
   const name = commandName(text);
   if (name === undefined || commands === undefined) return { kind: 'text' };
   const command = findCommand(name, commands.builtin) ?? findCommand(name, await own());
-  if (only !== undefined && !only.includes(`/${name}`)) return { kind: 'ask', name, why: 'restricted' };
+  if (isRestricted(text, only)) return { kind: 'ask', name, why: 'restricted' };
   if (command === undefined && only === undefined) return { kind: 'ask', name, why: 'unknown' };
   return command?.risk === undefined ? { kind: 'command' } : { kind: 'ask', name, why: command.risk };
 }
@@ -34,9 +34,15 @@ export function isPlainCommand(
   only: readonly string[] | undefined,
 ): boolean {
   const name = commandName(text);
-  if (commands === undefined || name === undefined || (only !== undefined && !only.includes(`/${name}`))) return false;
+  if (commands === undefined || name === undefined || isRestricted(text, only)) return false;
   const command = findCommand(name, commands.builtin);
   return command === undefined ? only !== undefined : command.risk === undefined;
+}
+
+/** A command that the configuration does not allow. */
+export function isRestricted(text: string, only: readonly string[] | undefined): boolean {
+  const name = commandName(text);
+  return name !== undefined && only !== undefined && !only.includes(`/${name}`);
 }
 
 /** Undefined if it is prose, such as "/usr/bin is full". */

@@ -8,6 +8,7 @@ import { insideFence } from './untrusted-text.ts';
 const WIDEST = 100;
 /** Removing markup shortens a cell, but a cell longer than this would still not fit. */
 const LONGEST_CELL = 10 * WIDEST;
+const SHORT_NAME = 20;
 
 export function tablesToCode(markdown: string): string {
   if (!markdown.includes('|')) return markdown;
@@ -96,7 +97,10 @@ function padded(cell: string, width: number, align: Align): string {
 }
 
 function asList({ head, rows }: Table): string {
-  const names = head.map((name) => (name.length > LONGEST_CELL ? name : plainCell(name)));
+  // A long name is not repeated in each row: a small table would become hundreds of megabytes. It is listed once.
+  const isLong = (name: string) => name.length > WIDEST;
+  const names = head.map((name) => (isLong(name) ? `${name.slice(0, SHORT_NAME)}…` : plainCell(name)));
+  const first = head.some(isLong) ? [`- ${head.join('\n  ')}`] : [];
   const entries = rows.map((row) => {
     const fields = row.flatMap((cell, i) => {
       const name = names[i] ?? '';
@@ -105,7 +109,7 @@ function asList({ head, rows }: Table): string {
     });
     return `- ${fields.join('\n  ')}`;
   });
-  return (rows.length === 0 ? [`- ${head.join('\n- ')}`] : entries).join('\n');
+  return (rows.length === 0 ? [`- ${head.join('\n- ')}`] : [...first, ...entries]).join('\n');
 }
 
 // Removes the Markdown from a table cell. Takes linear time: unclosed markup is scanned only once.

@@ -31,13 +31,16 @@ export function sessionEnvironment(
   );
 }
 
-/** Our own token, the pane that we run in, and what a Claude Code that started us has set for its children. */
+/** Set in an agent that has our hooks from the command line: the home that they report to. `plugin/run` reads it. */
+export const HOOKED_BY = 'THREADMUX_HOOKS';
+
+/** Our own token, the pane that we run in, and what an agent that started us has set for its children. */
 export function isNeverPassed(name: string): boolean {
   return NEVER_PASSED.test(name);
 }
 
 const NEVER_PASSED =
-  /^(?:DISCORD_BOT_TOKEN|TMUX|TMUX_PANE|CLAUDECODE|CLAUDE_(?:EFFORT|PROJECT_DIR|ENV_FILE|PLUGIN_ROOT|PLUGIN_DATA)|CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT|EXECPATH))$/;
+  /^(?:DISCORD_BOT_TOKEN|THREADMUX_HOOKS|TMUX|TMUX_PANE|CLAUDECODE|CLAUDE_(?:EFFORT|PROJECT_DIR|ENV_FILE|PLUGIN_ROOT|PLUGIN_DATA)|CLAUDE_CODE_(?:ENTRYPOINT|SESSION_ID|CHILD_SESSION|SSE_PORT|EXECPATH))$/;
 
 /** A POSIX sh script that sets them. PATH gets another name: see RUN_FOUND. `program`: what is looked for, if a script starts it. */
 export function environmentScript({ PATH, ...others }: Variables, program?: string): string {

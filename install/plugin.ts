@@ -11,8 +11,8 @@ import { readJson, readText, writeJson, writeWhole } from '../home/atomic-write.
 import type { Home } from '../home/home.ts';
 import { readUserFile, removeIfEmpty, writeUserFile } from '../home/user-owned-file.ts';
 import { type Environment, runProcess } from '../hosts/process.ts';
+import { installsIn, PLUGIN_NAME } from './plugin-places.ts';
 
-const NAME = 'threadmux@threadmux';
 const MARKETPLACE = 'threadmux';
 /** The folder of this package, which has the marketplace file. */
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -44,7 +44,7 @@ export async function installPlugin(parts: PluginParts): Promise<readonly string
   const known = readJson(recordPath(home), recordSchema);
   const madePlugins = known?.madePlugins ?? !existsSync(folder);
   await claude(parts, ['plugin', 'marketplace', 'add', PACKAGE]);
-  await claude(parts, ['plugin', 'install', NAME]);
+  await claude(parts, ['plugin', 'install', PLUGIN_NAME]);
   const sha256 = hashOf(readText(settings) ?? '');
   writeJson(recordPath(home), {
     settings,
@@ -52,7 +52,7 @@ export async function installPlugin(parts: PluginParts): Promise<readonly string
     sha256,
     madePlugins,
   });
-  return [`Claude Code: installed the plugin ${NAME}. Sessions that run already get it after a restart.`];
+  return [`Claude Code: installed the plugin ${PLUGIN_NAME}. Sessions that run already get it after a restart.`];
 }
 
 /** Nothing to do if it is not installed. */
@@ -61,13 +61,15 @@ export async function uninstallPlugin(parts: PluginParts): Promise<readonly stri
   const record = readJson(recordPath(home), recordSchema);
   if (record === undefined) return [];
   const isUnchanged = hashOf(readText(record.settings) ?? '') === record.sha256;
-  await claude(parts, ['plugin', 'uninstall', NAME]);
-  await claude(parts, ['plugin', 'marketplace', 'remove', MARKETPLACE]);
+  // The user may have removed either with Claude Code: its commands fail then.
+  const claudeDir = dirname(record.settings);
+  if (installsIn(claudeDir).length > 0) await claude(parts, ['plugin', 'uninstall', PLUGIN_NAME]);
+  if (hasMarketplace(claudeDir)) await claude(parts, ['plugin', 'marketplace', 'remove', MARKETPLACE]);
   if (isUnchanged && record.before !== null) writeUserFile(readUserFile(record.settings), record.before);
   else if (isUnchanged) rmSync(record.settings, { force: true });
-  clearPlugins(join(dirname(record.settings), 'plugins'), record.madePlugins);
+  clearPlugins(join(claudeDir, 'plugins'), record.madePlugins);
   rmSync(recordPath(home), { force: true });
-  return [`Claude Code: removed the plugin ${NAME}.`];
+  return [`Claude Code: removed the plugin ${PLUGIN_NAME}.`];
 }
 
 /** Whether `install --plugin` was used with this home. */
@@ -76,6 +78,11 @@ export function hasPlugin(home: Home): boolean {
 }
 
 const recordPath = (home: Home) => home.path('state', 'plugin.json');
+
+function hasMarketplace(claudeDir: string): boolean {
+  const known = readJson(join(claudeDir, 'plugins/known_marketplaces.json'), z.record(z.string(), z.unknown()));
+  return known !== undefined && MARKETPLACE in known;
+}
 
 /** Claude Code keeps a copy for some days, and empty lists. */
 function clearPlugins(folder: string, isOurs: boolean): void {

@@ -5,13 +5,13 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { agentContext, type InstalledPaths } from '../agents/claude/hook-commands.ts';
-import { hookSettings } from '../agents/claude/settings.ts';
+import { launchSettings } from '../agents/claude/settings.ts';
 import { driverOf } from '../agents/list.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { hookPlaceOf, hooksConf } from '../tmux/tmux-hooks.ts';
-import { hasPlugin } from './plugin.ts';
+import { rememberProgram } from './plugin.ts';
 
 const DIST = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SCRIPTS = ['drop', 'ask', 'statusline'] as const;
@@ -42,17 +42,17 @@ function isThisNode(path: string): boolean {
 /** Where agents that we start on this machine find our program and its files. */
 export function programPlace(home: Home, env: ConfigEnvironment) {
   const { node, dist } = programPaths(env);
+  rememberProgram(home, { node, dist });
   return { node, dist, scripts: `${dist}/hooks`, home: home.root, hookSettings: agentSettings(home, env) };
 }
 
 /**
  * Writes the settings for agents that we start, and returns their path. They add our hooks without changing the user's
- * settings. Written each time, because the program may have moved. Undefined if our plugin has the hooks: both would report everything twice.
+ * settings. Written each time, because the program may have moved.
  */
-function agentSettings(home: Home, env: ConfigEnvironment): string | undefined {
-  if (hasPlugin(home)) return undefined;
+function agentSettings(home: Home, env: ConfigEnvironment): string {
   const path = join(home.folder('state'), 'agent-settings.json');
-  writeJson(path, hookSettings(programPaths(env)));
+  writeJson(path, launchSettings(programPaths(env), home.root));
   return path;
 }
 
@@ -70,7 +70,7 @@ export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record
     'tmux-event': EVENT,
     // Loaded by the line that `install --host` adds to the tmux configuration there.
     'tmux.conf': hooksConf('{HOME}/tmux-event', hookPlaceOf(name)),
-    'settings.json': `${JSON.stringify(hookSettings(there), null, 2)}\n`,
+    'settings.json': `${JSON.stringify(launchSettings(there, '{HOME}'), null, 2)}\n`,
   };
 }
 

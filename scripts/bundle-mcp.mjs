@@ -1,9 +1,9 @@
 // Bundles `threadmux mcp` with the parts of its packages that it uses, into dist/bin/mcp/, and puts their licenses beside it. An agent waits
 // for its start, and every session has one: loading the modules one by one would double the time and the memory.
 
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { rmSync } from 'node:fs';
 import { build } from 'rolldown';
+import { isOfPackage, ownPlaces, writeLicenses } from './bundle-parts.mjs';
 
 const FOLDER = 'dist/bin/mcp';
 /** Of these, something is in the bundle. */
@@ -20,7 +20,7 @@ await build({
   // Importing a file of ours has no side effects.
   treeshake: { moduleSideEffects: (id) => isOfPackage(id) },
   external: [/^node:/, 'undici'],
-  plugins: [smallServer(), ownPlaces()],
+  plugins: [smallServer(), ownPlaces(FOLDER)],
   output: {
     dir: FOLDER,
     format: 'esm',
@@ -30,7 +30,7 @@ await build({
   },
   logLevel: 'warn',
 });
-writeFileSync(`${FOLDER}/licenses.txt`, `${PACKAGES.map(licenseOf).join('\n\n')}\n`);
+writeLicenses(FOLDER, PACKAGES);
 
 /**
  * Leaves out what the server never uses: its validator, because it is given one (bin/mcp/elicitation.ts), and the old zod, because our schemas
@@ -50,30 +50,4 @@ function smallServer() {
     },
     load: (id) => stubs.get(id),
   };
-}
-
-/** A module that looks for files beside itself finds them where it would be without the bundle. */
-function ownPlaces() {
-  const dist = '@dist/';
-  return {
-    name: 'own-places',
-    transform(code, id) {
-      if (isOfPackage(id) || !code.includes('import.meta.url')) return undefined;
-      const compiled = relative('.', id).replace(/\.ts$/, '.js');
-      return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(dist + compiled)}, import.meta.url).href`);
-    },
-    renderChunk: (code, { fileName }) =>
-      code.replaceAll(dist, `${relative(dirname(`${FOLDER}/${fileName}`), 'dist')}/`),
-  };
-}
-
-function isOfPackage(id) {
-  return id.includes('/node_modules/');
-}
-
-function licenseOf(name) {
-  const folder = `node_modules/${name}`;
-  const { version } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
-  const file = name === 'jsonc-parser' ? 'LICENSE.md' : 'LICENSE';
-  return `${name} ${version}\n\n${readFileSync(`${folder}/${file}`, 'utf8').trim()}`;
 }

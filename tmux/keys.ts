@@ -147,12 +147,13 @@ export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
 
 /**
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
- * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), and how to paste.
+ * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the
+ * pattern of a turn that ends (or an empty word).
  * Then, for a box that can be read: how many looks replace the pause, how the box begins and ends, the whole text, and parts of it.
  * These texts are compared, never used as patterns. Each look waits inside tmux, because not every sleep takes fractions.
  * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
-export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; shift 10
+export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; ends=\${11}; shift 11
 b=threadmux-$id-$$
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 shown() {
@@ -164,6 +165,11 @@ shown() {
     [ -z "$whole" ] || [ "$s" != "$from$whole" ] || return 0
     for part; do case $s in "$from"*"$part"*) return 0;; esac; done
   done
+}
+ended() {
+  [ "$(t display-message -p -t "$pane" "#{C/r:$ends}")" != 0 ] || return 0
+  i=0; while [ $i -lt 40 ] && [ "$(t run-shell -d 0.05 \\; display-message -p -t "$pane" "#{C/r:$ends}")" != 0 ]; do i=$((i + 1)); done
+  t run-shell -d 0.1
 }
 drop() { t delete-buffer -b "$b" 2>/dev/null; }
 trap 'drop; exit 1' HUP INT TERM
@@ -189,6 +195,7 @@ r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
 printf '%s\\n' "$r"
 case $r in TEXT) ;; *) exit 0;; esac
 { [ $# -gt 0 ] && shown "$@"; } || pause "$pause"
+[ -z "$ends" ] || ended
 t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALREADY" \\
   "if-shell -F -t $pane '#{&&:#{==:#{@threadmux_text},$id},#{&&:#{!=:#{@threadmux_held},$id},$ready}}' { send-keys -t $pane Enter ; set-option -p -t $pane @threadmux_enter $id ; display-message -p ENTER } { display-message -p -t $pane 'HELD $seen' ; if-shell -F -t $pane '#{==:#{@threadmux_text},$id}' { set-option -p -t $pane @threadmux_held $id } }"`;
 

@@ -53,6 +53,8 @@ interface TypeOptions extends ShOptions {
   readonly asKeys?: boolean;
   /** Press `key` first, and continue only when the screen shows `confirmed` (an extended regular expression). */
   readonly stash?: { readonly key: string; readonly confirmed: string } | undefined;
+  /** Enter waits while the screen shows this (an extended regular expression), for two seconds at most. */
+  readonly turnEnds?: string | undefined;
 }
 
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
@@ -66,7 +68,7 @@ export async function typeMessage(
   message: TypedMessage,
   options: TypeOptions = {},
 ): Promise<TypeResult> {
-  const { settleMs = SETTLE_MS, stash, shown, asKeys = false, ...call } = options;
+  const { settleMs = SETTLE_MS, stash, shown, turnEnds, asKeys = false, ...call } = options;
   const bytes = Buffer.from(checkedText(message.text));
   if (stash !== undefined && !isKey(stash.key)) throw new ThreadmuxError('bad_usage', `${stash.key} is not a key`);
   const args = [
@@ -74,6 +76,7 @@ export async function typeMessage(
     ...[sameFormat(guard), readyFormat(guard), seenFormat(guard)],
     ...(stash === undefined ? ['', ''] : [stash.key, patternOf(stash.confirmed)]),
     asKeys ? '' : '-p',
+    turnEnds === undefined ? '' : patternOf(turnEnds),
     ...(shown === undefined
       ? []
       : [

@@ -36,6 +36,8 @@ export const claude: AgentDriver = {
     boxLines: boxWhileTyping,
     shownText,
     stash: { key: 'C-s', confirmed: '› stashed' },
+    // A text that is entered meanwhile sometimes stays in the box although it was submitted, or is submitted after the next one.
+    turnEnds: '^[^ ]+ [^ ].*… \\(running (.* )?stop hook',
     onlyWhenIdle: false, // it has its own queue, and reports each text of it
     interrupt: ['Escape'],
   },

@@ -89,13 +89,8 @@ const events = {
 type Events = typeof events;
 export type HookEvent = keyof Events;
 export type HookInput = { [E in HookEvent]: z.infer<Events[E]> }[HookEvent];
-export type StopInput = z.infer<Events['Stop']>;
 export type StopFailureInput = z.infer<Events['StopFailure']>;
 export type NotificationInput = z.infer<Events['Notification']>;
-export type SessionStartInput = z.infer<Events['SessionStart']>;
-export type SessionEndInput = z.infer<Events['SessionEnd']>;
-export type UserPromptSubmitInput = z.infer<Events['UserPromptSubmit']>;
-export type PreToolUseInput = z.infer<Events['PreToolUse']>;
 export type PermissionRequestInput = z.infer<Events['PermissionRequest']>;
 export type PermissionUpdate = z.infer<typeof permissionUpdate>;
 

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getNodeValue } from 'jsonc-parser';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { HOOKED_BY } from '../../core/session-environment.ts';
 import { askCommand, dropCommand, type InstalledPaths, type IsMine, isOurs, readCommand } from './hook-commands.ts';
 import {
   addMember,
@@ -54,6 +55,14 @@ export function hookSettings(paths: InstalledPaths): HookSettings {
       PermissionRequest: [{ hooks: [ask] }],
     },
   };
+}
+
+/**
+ * The settings for an agent that we start. The variable tells the hooks of our plugin, which the user may have installed as well, that these
+ * report to this home: both would post everything twice.
+ */
+export function launchSettings(paths: InstalledPaths, home: string): HookSettings & { readonly env: object } {
+  return { ...hookSettings(paths), env: { [HOOKED_BY]: home } };
 }
 
 /** `lent` is the status line command of another settings file, which this file would override. */
@@ -197,8 +206,8 @@ export type SettingsLook =
       /** The homes that our commands name; undefined for the default home. */
       readonly homes: readonly (string | undefined)[];
       readonly disabled: boolean;
-      /** Our plugin is turned on. */
-      readonly plugin: boolean;
+      /** Whether our plugin is turned on or off; undefined if the file does not say. */
+      readonly plugin: boolean | undefined;
       readonly statusline: 'ours' | 'other' | 'none';
     };
 
@@ -222,7 +231,12 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
     files: [...new Set(read.flatMap(({ files }) => files))],
     homes: [...new Set(read.map(({ home }) => home))],
     disabled: memberOf(root, 'disableAllHooks')?.value === true,
-    plugin: memberOf(memberOf(root, 'enabledPlugins'), 'threadmux@threadmux')?.value === true,
+    plugin: pluginIn(root),
     statusline: isLineOurs ? 'ours' : memberOf(root, 'statusLine') === undefined ? 'none' : 'other',
   };
+}
+
+function pluginIn(root: JsonNode): boolean | undefined {
+  const value: unknown = memberOf(memberOf(root, 'enabledPlugins'), 'threadmux@threadmux')?.value;
+  return typeof value === 'boolean' ? value : undefined;
 }

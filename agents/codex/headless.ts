@@ -92,7 +92,8 @@ function failureOf(item: Item): readonly HeadlessEvent[] {
   if (item.type === 'error') return [{ kind: 'tool failed', text: text.parse(item.message) }];
   if (because === undefined) return [];
   const code = typeof item.exit_code === 'number' ? `exit code ${item.exit_code}` : because;
-  const said = text.parse(item.aggregated_output).trim().split('\n').at(-1) ?? '';
+  const output = text.parse(item.aggregated_output).trim();
+  const said = output.slice(output.lastIndexOf('\n') + 1);
   return [{ kind: 'tool failed', text: said === '' ? code : `${code}: ${said}` }];
 }
 

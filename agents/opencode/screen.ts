@@ -1,26 +1,14 @@
 // Classifies what OpenCode's pane shows. Its lists float over the page and leave the box visible, so the box counts only if the
 // terminal's cursor is in it. Everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { type AnsiRow, parseAnsi } from '../claude/screen/box.ts';
+import { rowsOfAgent } from '../agent-rows.ts';
+import type { AnsiRow } from '../claude/screen/box.ts';
 import type { AgentDialog, AgentScreen, PaneFacts } from '../screen.ts';
-import { isShell } from '../shell-name.ts';
-
-/** A host may send more than a screen, and reading it would block everything else. */
-const MOST_CHARACTERS = 256 * 1024;
-const MOST_ROWS = 1_000;
 
 export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
-  if (facts.paneDead) return { kind: 'dead' };
-  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
-    return { kind: 'unknown' };
-  const { currentCommand, agentCommand } = facts;
-  if (currentCommand !== undefined && isShell(currentCommand) && currentCommand !== agentCommand)
-    return { kind: 'shell', suspended: false };
-  if (currentCommand !== undefined && agentCommand !== undefined && currentCommand !== agentCommand)
-    return { kind: 'otherProgram', command: currentCommand };
-  if (facts.inMode) return { kind: 'copyMode' };
-  const rows = parseAnsi(ansi).map(textOf);
-  if (facts.height !== undefined && rows.length !== facts.height) return { kind: 'unknown' };
+  const seen = rowsOfAgent(ansi, facts);
+  if ('screen' in seen) return seen.screen;
+  const rows = seen.rows.map(textOf);
   const box = findBox(rows);
   if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
   const dialog = findList(rows) ?? findPrompt(rows);

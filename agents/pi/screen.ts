@@ -1,26 +1,14 @@
 // Classifies what pi's pane shows. Its box has no prompt and no hint: it lies between two rules, and only the cursor that pi itself
 // draws shows that it has the focus. Everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { type AnsiRow, parseAnsi } from '../claude/screen/box.ts';
+import { rowsOfAgent } from '../agent-rows.ts';
+import type { AnsiRow } from '../claude/screen/box.ts';
 import type { AgentScreen, PaneFacts } from '../screen.ts';
-import { isShell } from '../shell-name.ts';
-
-/** A host may send more than a screen, and reading it would block everything else. */
-const MOST_CHARACTERS = 256 * 1024;
-const MOST_ROWS = 1_000;
 
 export function readPiScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
-  if (facts.paneDead) return { kind: 'dead' };
-  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
-    return { kind: 'unknown' };
-  const { currentCommand, agentCommand } = facts;
-  if (currentCommand !== undefined && currentCommand !== agentCommand) {
-    if (isShell(currentCommand)) return { kind: 'shell', suspended: false };
-    if (agentCommand !== undefined) return { kind: 'otherProgram', command: currentCommand };
-  }
-  if (facts.inMode) return { kind: 'copyMode' };
-  const rows = parseAnsi(ansi);
-  if (facts.height !== undefined && rows.length !== facts.height) return { kind: 'unknown' };
+  const seen = rowsOfAgent(ansi, facts);
+  if ('screen' in seen) return seen.screen;
+  const { rows } = seen;
   const panel = findPanel(rows, facts.width);
   return panel === undefined ? { kind: 'unknown' } : readPanel(rows, panel, facts);
 }

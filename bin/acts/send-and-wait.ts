@@ -19,7 +19,7 @@ export async function sendAndWait(
   { timeoutMs, ...rules }: SendRules,
 ): Promise<WaitedReply> {
   const deadline = Date.now() + timeoutMs;
-  const { at } = await submitText(target, text, reach, { ...rules, confirmMs: timeoutMs });
+  const { at } = await submitText(target, text, reach, { ...rules, confirmMs: timeoutMs, mayQueue: false });
   return waitForReply(target, reach, { timeoutMs: deadline - Date.now(), since: at });
 }
 
@@ -38,7 +38,12 @@ export async function submitFirst(
   dialogMs: number,
 ): Promise<Submitted> {
   const reported = await untilReported(target, reach);
-  const waits = { waitMs: Math.max(STARTS_WITHIN_MS, dialogMs), dialogMs, confirmMs: STARTS_WITHIN_MS };
+  const waits = {
+    waitMs: Math.max(STARTS_WITHIN_MS, dialogMs),
+    dialogMs,
+    confirmMs: STARTS_WITHIN_MS,
+    mayQueue: false,
+  };
   return submitText(reported, text, reach, { ...waits, allowShell: false });
 }
 

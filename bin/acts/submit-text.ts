@@ -10,7 +10,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { timesSubmitted } from '../../threads/submitted-prompts.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
-import { type TypingOutcome, type TypingPatience, typeText, UNREPORTED, unreported } from './type-text.ts';
+import { type TypingOutcome, type TypingPatience, takesLater, typeText, UNREPORTED, unreported } from './type-text.ts';
 
 export interface Submitted {
   /** `queued`: the agent still works, and takes it next. `run`: a command line in a shell. */
@@ -21,37 +21,69 @@ export interface Submitted {
 const CONFIRM_MS = 1_500;
 const SCREEN_MS = 300;
 const LOOK_MS = 60;
+/** So long after Enter, an agent that works has put the text into its queue, or has reported that it was submitted. */
+const QUEUED_WITHIN_MS = 1_000;
+const DRAWN_WITHIN_MS = 700;
 
-/** Rejects with the reason if it was not submitted. `confirmMs`: how long to wait for the receipt. */
+interface SubmitRules extends TypingPatience {
+  /** How long to wait for the receipt. */
+  readonly confirmMs: number;
+  /** If the agent works, that the text is in its queue is enough. The receipt comes when its turn comes. */
+  readonly mayQueue: boolean;
+}
+
+type TypedByUs = Extract<TypingOutcome, { outcome: 'typed' }> & { readonly typed: object };
+
+/** Rejects with the reason if it was not submitted. */
 export async function submitText(
   target: SessionTarget,
   text: string,
   reach: SessionFinder,
-  { confirmMs, ...rules }: TypingPatience & { readonly confirmMs: number },
+  { confirmMs, mayQueue, ...rules }: SubmitRules,
 ): Promise<Submitted> {
   const sent = await typeText(target, text, reach, rules);
   if (sent.outcome !== 'typed') throw notTyped(sent);
-  if (sent.typed === undefined) return { outcome: 'run', at: sent.at };
   const { typed, at } = sent;
-  const record = target.record ?? unreported(target, { command: target.session.pane.command }, rules.allowShell);
-  const late = AbortSignal.timeout(confirmMs);
-  const proof = await confirm(
-    { typed, deliveryId: sent.mark },
+  if (typed === undefined) return { outcome: 'run', at };
+  const deadline = Date.now() + confirmMs;
+  for (let shortMs = mayQueue && sent.wasBusy ? QUEUED_WITHIN_MS : confirmMs; ; shortMs *= 2) {
+    const until = Math.min(deadline, Date.now() + shortMs);
+    const proof = await proofBefore(until, target, { ...sent, typed }, reach, rules.allowShell);
+    if (proof?.kind === 'submitted') {
+      const isWaiting = mayQueue && sent.wasBusy && (await showsQueue(target, typed.text));
+      return { outcome: isWaiting ? 'queued' : 'submitted', at };
+    }
+    if (proof === undefined && (await queueOf(target, typed.text)) !== 'no') return { outcome: 'queued', at };
+    if (proof === undefined && Date.now() < deadline) continue;
+    throw new ThreadmuxError('not_submitted', `the text was typed, but not confirmed. ${proof?.because ?? ''}`.trim(), {
+      hint: 'Read the screen before you send it again: it may have been submitted.',
+    });
+  }
+}
+
+/** Undefined if it is not known at that time. */
+async function proofBefore(
+  until: number,
+  target: SessionTarget,
+  { typed, mark, at }: TypedByUs,
+  reach: SessionFinder,
+  allowShell: boolean,
+) {
+  const record = target.record ?? unreported(target, { command: target.session.pane.command }, allowShell);
+  const left = () => Math.max(1, until - Date.now());
+  const late = AbortSignal.timeout(left());
+  return confirm(
+    { typed, deliveryId: mark },
     {
       ...{ tmux: target.tmux, record: typedInto(record, target), signal: late, look: createSharedLook() },
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
       isHeard: () => record.claudeSession !== '',
-      receipt: (ms) => hasReceipt(target, reach, { text: typed.text, at, ms }),
+      receipt: (ms) => hasReceipt(target, reach, { text: typed.text, at, ms: Math.min(ms, left()) }),
       onUnreachable: async () => {},
     },
   ).catch((error: unknown) => {
     if (!late.aborted) throw error;
     return undefined;
-  });
-  if (proof?.kind === 'submitted') return { outcome: 'submitted', at };
-  if (proof === undefined && (await isWorking(target))) return { outcome: 'queued', at };
-  throw new ThreadmuxError('not_submitted', `the text was typed, but not confirmed. ${proof?.because ?? ''}`.trim(), {
-    hint: 'Read the screen before you send it again: it may have been submitted.',
   });
 }
 
@@ -75,11 +107,20 @@ async function hasReceipt(
   }
 }
 
-async function isWorking(target: SessionTarget): Promise<boolean> {
+/** Newer versions of Claude Code send the receipt when they put the text into their queue, and draw it a moment later. */
+async function showsQueue(target: SessionTarget, text: string): Promise<boolean> {
+  for (const deadline = Date.now() + DRAWN_WITHIN_MS; Date.now() < deadline; await sleep(LOOK_MS))
+    if ((await queueOf(target, text)) === 'shown') return true;
+  return false;
+}
+
+/** `likely`: the agent works, and the text has left its box. */
+async function queueOf(target: SessionTarget, text: string): Promise<'shown' | 'likely' | 'no'> {
   const seen = await lookAtPane(target.tmux, paneOf(target));
-  if (seen.kind === 'gone') return false;
-  const { screen } = readPane(seen, target.record ?? UNREPORTED);
-  return (screen.kind === 'empty' && (screen.busy || screen.queued)) || (screen.kind === 'draft' && screen.busy);
+  if (seen.kind === 'gone') return 'no';
+  const { screen, driver } = readPane(seen, target.record ?? UNREPORTED);
+  if (screen.kind === 'empty' && screen.queued) return 'shown';
+  return takesLater(screen) && driver.screen.boxHolds(screen, text) !== 'yes' ? 'likely' : 'no';
 }
 
 function notTyped(sent: Exclude<TypingOutcome, { outcome: 'typed' }>): ThreadmuxError {

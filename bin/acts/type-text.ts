@@ -3,6 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../../agents/driver.ts';
+import type { AgentScreen } from '../../agents/screen.ts';
 import { decide, type TypingStep } from '../../bridge/decide-typing.ts';
 import { isPlainCommand } from '../../bridge/slash-decision.ts';
 import { composeForAgent, type TypedText } from '../../bridge/typed-text.ts';
@@ -23,6 +24,8 @@ export type TypingOutcome =
       /** The id that marks the pane. */
       readonly mark: string;
       readonly at: number;
+      /** The agent was working when it was typed. */
+      readonly wasBusy: boolean;
     }
   /** Nothing was typed. */
   | {
@@ -112,7 +115,12 @@ async function attempt(
     return refused('The pane is in copy mode.', true);
   }
   const watched = step.do === 'run' ? guard : { ...guard, dialog: driver.screen.dialogLine };
-  return type(target, { guard: watched, step, seen, driver }, text, reach);
+  return type(target, { guard: watched, step, seen, driver, isBusy: isAgent && takesLater(screen) }, text, reach);
+}
+
+/** The agent works, and takes what is submitted now when it has finished. */
+export function takesLater(screen: AgentScreen): boolean {
+  return (screen.kind === 'empty' && (screen.busy || screen.queued)) || (screen.kind === 'draft' && screen.busy);
 }
 
 interface ReadyPane {
@@ -120,11 +128,12 @@ interface ReadyPane {
   readonly step: TypingStep & { do: 'type' | 'run' };
   readonly seen: PaneLook;
   readonly driver: AgentDriver;
+  readonly isBusy: boolean;
 }
 
 async function type(
   { tmux }: SessionTarget,
-  { guard, step, seen, driver }: ReadyPane,
+  { guard, step, seen, driver, isBusy }: ReadyPane,
   text: string,
   { config }: SessionFinder,
 ): Promise<TypingOutcome> {
@@ -142,11 +151,17 @@ async function type(
     tmux,
     { ...guard, shows },
     { id: mark, text: words },
-    { stash: step.do === 'type' && step.stash ? typing.stash : undefined },
+    step.do === 'type'
+      ? {
+          shown: typing.shownText(words),
+          stash: step.stash ? typing.stash : undefined,
+          turnEnds: typing.turnEnds,
+        }
+      : {},
   );
   switch (delivery.kind) {
     case 'delivered':
-      return { outcome: 'typed', typed, mark, at };
+      return { outcome: 'typed', typed, mark, at, wasBusy: isBusy };
     case 'already':
       return refused('Another message was typed there at the same time.', true);
     case 'text-only':

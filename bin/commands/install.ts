@@ -1,16 +1,18 @@
 // threadmux install and uninstall, on this machine or on another host: prints what install/ has done.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { homeAsItIs, homeRoot, openHome } from '../../home/home.ts';
+import { loadInstalled } from '../../home/installed.ts';
 import { readUserFile } from '../../home/user-owned-file.ts';
 import { localHost } from '../../hosts/host.ts';
 import { type InstallOptions, install, uninstall, userSettings } from '../../install/install.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
 import { hasPlugin, installPlugin, type PluginParts, uninstallPlugin } from '../../install/plugin.ts';
+import { findBoth, findPlugin, PLUGIN_NAME } from '../../install/plugin-places.ts';
 import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
@@ -37,19 +39,26 @@ export async function runInstall(flags: InstallFlags): Promise<void> {
 }
 
 /** Claude Code would run the hooks of both, and everything would be posted twice. */
-function checkNotBoth({ plugin }: InstallFlags): void {
-  const settings = userSettings(process.env);
-  const look = inspectSettings(readUserFile(settings).text ?? '');
-  if (plugin && look.kind === 'settings' && look.events.length > 0)
-    throw new ThreadmuxError('bad_usage', `the hooks are already in ${settings}`, {
+function checkNotBoth({ plugin, project }: InstallFlags): void {
+  const user = userSettings(process.env);
+  const root = resolve(homeRoot(process.env));
+  const look = inspectSettings(readUserFile(user).text ?? '');
+  const inUser = look.kind === 'settings' && look.events.length > 0 ? [user] : [];
+  const known = loadInstalled(join(root, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : []));
+  const isThere = [...new Set([...inUser, ...known.filter((path) => path !== user)])];
+  if (plugin && isThere.length > 0)
+    throw new ThreadmuxError('bad_usage', `the hooks are already in ${isThere.join(', ')}`, {
       hint: 'Run `threadmux uninstall` first. Use either the hooks or the plugin.',
     });
-  const isEnabled = look.kind === 'settings' && look.plugin;
-  if (!plugin && (isEnabled || hasPlugin(homeAsItIs(resolve(homeRoot(process.env))))))
-    throw new ThreadmuxError('bad_usage', 'the plugin is installed, and it has the hooks', {
-      hint: 'Run `threadmux uninstall` first, or `claude plugin uninstall threadmux@threadmux` if you installed it yourself. Use either the hooks or the plugin.',
+  const wanted = project === undefined ? user : join(resolve(project), '.claude', 'settings.local.json');
+  const both = plugin ? undefined : findBoth(user, [wanted], findPlugin(user));
+  if (both !== undefined)
+    throw new ThreadmuxError('bad_usage', `the plugin is installed${inProject(both.plugin)}, and it has the hooks`, {
+      hint: `Run \`threadmux uninstall\` first, or \`claude plugin uninstall ${PLUGIN_NAME}\` if you installed it yourself. Use either the hooks or the plugin.`,
     });
 }
+
+const inProject = (project: string | null) => (project === null ? '' : ` in ${project}`);
 
 function pluginParts(): PluginParts {
   const home = openHome(resolve(homeRoot(process.env)));

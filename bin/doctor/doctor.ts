@@ -15,7 +15,6 @@ import { loadInstalled } from '../../home/installed.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
-import { hasPlugin } from '../../install/plugin.ts';
 import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
@@ -26,6 +25,7 @@ import { type Finding, fault, findingLines, findingsSummary, warning } from './f
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
 import { examineHost, temporaryControlDir } from './host.ts';
 import { judgeHooks, judgeMachine, judgeNode, judgeServicePath } from './machine.ts';
+import { judgePlugin } from './plugin.ts';
 import { gatherServer, judgeServer } from './server.ts';
 
 interface DoctorFlags {
@@ -111,7 +111,6 @@ async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
     installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
     claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
     usualHome: join(env.HOME || homedir(), '.threadmux'),
-    plugin: hasPlugin(homeAsItIs(home)),
     install: 'threadmux install',
   });
   return found.catch((error: unknown) => {
@@ -183,15 +182,17 @@ interface MachineOptions extends ProbeOptions {
   /** The home of hooks whose command does not name one. */
   readonly usualHome: string;
   readonly install: string;
-  readonly plugin: boolean;
 }
 
 async function examineMachine(host: Host, options: MachineOptions) {
   const probe = await probeHost(host, options);
   const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, installed, usualHome, plugin } = options;
+  const { install, installed, usualHome } = options;
   const projects = installed.filter((path) => path !== probe.settingsPath);
+  const hasHooks = look?.kind === 'settings' && look.events.length > 0;
+  const files = hasHooks ? [probe.settingsPath, ...projects] : projects;
+  const plugin = judgePlugin({ on: host.name, settings: probe.settingsPath, files });
   return {
     machine: judgeMachine(probe, host.name),
     hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects, plugin }),

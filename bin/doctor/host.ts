@@ -49,7 +49,7 @@ export async function examineHost(
     ...judgeMachine(probe, on),
     ...judgeRoots(await missingFolders(host, roots), on),
     ...judgeHostHome({ on, path: probe.home, home, isUp, install }),
-    ...judgeHooks({ on, install, probe, look, missing, usualHome: probe.home, projects: [] }),
+    ...judgeHooks({ on, install, probe, look, missing, usualHome: probe.home, projects: [], plugin: [] }),
     ...(await examineHostExtensions(host, userHome, { scripts: `${probe.home}/bin`, home: probe.home })),
   ];
 }

@@ -88,8 +88,8 @@ interface HookFacts {
   readonly usualHome: string;
   /** Settings files of projects that have our hooks. */
   readonly projects: readonly string[];
-  /** Our plugin is installed there. */
-  readonly plugin?: boolean | undefined;
+  /** What is to say about our plugin. The plugin of another host reports to a threadmux of its own. */
+  readonly plugin: readonly Finding[];
 }
 
 export function judgeHooks(facts: HookFacts): readonly Finding[] {
@@ -102,9 +102,8 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
         'Correct the file. Until then, Claude Code ignores all of its settings.',
       ),
     ];
-  const hasPlugin = facts.plugin || look?.plugin;
   if (look === undefined || look.events.length === 0) {
-    if (hasPlugin) return [fine('hooks', `Claude Code on ${on} has the hooks of the threadmux plugin.`)];
+    if (facts.plugin.length > 0) return facts.plugin;
     if (facts.projects.length > 0)
       return [fine('hooks', `The hooks are installed only in these projects: ${facts.projects.join(', ')}.`)];
     return [
@@ -116,15 +115,7 @@ export function judgeHooks(facts: HookFacts): readonly Finding[] {
     ];
   }
   return [
-    ...(hasPlugin
-      ? [
-          fault(
-            'hooks',
-            `Claude Code on ${on} has both the threadmux plugin and the hooks in ${probe.settingsPath}: everything is posted twice.`,
-            `Run \`claude plugin uninstall threadmux@threadmux\`, or \`${install.replace('install', 'uninstall')}\` and then \`threadmux install --plugin\`.`,
-          ),
-        ]
-      : []),
+    ...facts.plugin,
     judgeEvents(look, facts),
     ...judgeFiles(facts),
     ...judgeHomes(look, facts),

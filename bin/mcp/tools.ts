@@ -86,7 +86,7 @@ const ACTS: Readonly<Record<string, Act>> = {
     const words = cleanInbound(text).trim();
     if (words === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
     const { submitText } = await import('../acts/submit-text.ts');
-    const waits = { waitMs: READY_MS, dialogMs: DIALOG_MS, confirmMs: CONFIRM_MS };
+    const waits = { waitMs: READY_MS, dialogMs: DIALOG_MS, confirmMs: CONFIRM_MS, mayQueue: true };
     const { outcome } = await submitText(target, words, reach, { ...waits, allowShell: reach.config.allowShell });
     return { outcome };
   },

@@ -12,7 +12,7 @@ import { screenBlock } from '../../threads/notices.ts';
 import type { StreamPart } from '../post-stream.ts';
 
 interface TurnDocument {
-  readonly blocks: readonly Block[];
+  readonly last: LinkedBlock | undefined;
   /** Text that is still being written and may be withdrawn. */
   readonly draft: string;
   /** Of all blocks. */
@@ -24,7 +24,15 @@ type Block =
   /** Someone else's message is here: what follows starts a new message. */
   | { readonly kind: 'break' };
 
-export const EMPTY_DOCUMENT: TurnDocument = { blocks: [], draft: '', length: 0 };
+/** A list that grows at its end without being copied: a turn may have thousands. */
+interface LinkedBlock {
+  readonly block: Block;
+  readonly before: LinkedBlock | undefined;
+  /** Of the list up to this one. */
+  readonly count: number;
+}
+
+export const EMPTY_DOCUMENT: TurnDocument = { last: undefined, draft: '', length: 0 };
 
 /** As much as the files can have; another host must not fill our memory. */
 const MOST_TEXT = 16_000_000;
@@ -34,8 +42,9 @@ const TOO_MUCH = '-# ✘ Too much output: the rest of this turn is not shown.';
 /** The most messages per turn; the rest is in the file. */
 const PARTS = 20;
 const SHOWN = PARTS * 2_000;
+/** Only this much is formatted: to format all tables of a long turn takes minutes, and it is done every second. */
+const FORMATTED = SHOWN + 4_000;
 const LONGEST_LINE = 180;
-const LONGEST_TABLE_TEXT = 100_000;
 
 export function withEvent(document: TurnDocument, event: HeadlessEvent): TurnDocument {
   switch (event.kind) {
@@ -57,13 +66,21 @@ export function withEvent(document: TurnDocument, event: HeadlessEvent): TurnDoc
 }
 
 function withBlock(document: TurnDocument, block: Block): TurnDocument {
-  const { blocks, length } = document;
+  const { last, length } = document;
+  const count = last?.count ?? 0;
   const size = block.kind === 'break' ? 0 : block.text.length;
   const isNothing = block.kind !== 'break' && block.text.trim() === '';
-  if (isNothing || blocks.length > MOST_BLOCKS || length > MOST_TEXT) return { ...document, draft: '' };
-  const isTooMuch = blocks.length === MOST_BLOCKS || length + size > MOST_TEXT;
+  if (isNothing || count > MOST_BLOCKS || length > MOST_TEXT) return { ...document, draft: '' };
+  const isTooMuch = count === MOST_BLOCKS || length + size > MOST_TEXT;
   const kept: Block = isTooMuch ? { kind: 'line', text: TOO_MUCH } : block;
-  return { blocks: [...blocks, kept], draft: '', length: isTooMuch ? MOST_TEXT + 1 : length + size };
+  const added = { block: kept, before: last, count: count + 1 };
+  return { last: added, draft: '', length: isTooMuch ? MOST_TEXT + 1 : length + size };
+}
+
+function blocksOf({ last, draft }: TurnDocument): readonly Block[] {
+  const newest: Block[] = draft === '' ? [] : [{ kind: 'text', text: draft }];
+  for (let one = last; one !== undefined; one = one.before) newest.push(one.block);
+  return newest.reverse();
 }
 
 function failureOf(text: string): string {
@@ -72,34 +89,44 @@ function failureOf(text: string): string {
 
 /** `ended`: nothing more will come, and what did not fit is attached. */
 export function partsOf(document: TurnDocument, ended: boolean): readonly StreamPart[] {
-  const segments = segmentsOf(document);
-  const length = segments.reduce((sum, text) => sum + text.length, 0);
-  const parts = partsUpTo(segments, SHOWN + 4_000).map((content) => ({ content }));
-  if (parts.length <= PARTS && length <= SHOWN + 4_000) return parts;
+  const { segments, isWhole } = segmentsOf(document, FORMATTED, closed);
+  const parts = partsUpTo(segments, FORMATTED).map((content) => ({ content }));
+  if (parts.length <= PARTS && isWhole) return parts;
   const shown = parts.slice(0, PARTS - 1);
+  const length = document.length + document.draft.length;
   const more = length - shown.reduce((sum, { content }) => sum + content.length, 0);
   const rest = `*… ${Math.max(more, 1).toLocaleString('en')} more characters`;
   if (!ended) return [...shown, { content: `${rest} so far; all of it is attached at the end.*` }];
-  return [...shown, { content: `${rest}. All of it is attached.*`, files: filesOf(segments) }];
+  const all = segmentsOf(document, Number.POSITIVE_INFINITY, (text) => text);
+  return [...shown, { content: `${rest}. All of it is attached.*`, files: filesOf(all.segments) }];
 }
 
-/** Separate texts, in order, with someone else's message between each two. */
-function segmentsOf({ blocks, draft }: TurnDocument): readonly string[] {
+interface Segments {
+  /** Separate texts, in order, with someone else's message between each two. */
+  readonly segments: readonly string[];
+  readonly isWhole: boolean;
+}
+
+/** Of the first `most` characters. */
+function segmentsOf(document: TurnDocument, most: number, format: (text: string) => string): Segments {
   const texts: string[] = [];
   let text = '';
   let before: Block | undefined;
-  const all: readonly Block[] = draft === '' ? blocks : [...blocks, { kind: 'text', text: draft }];
-  for (const block of all) {
+  let room = most;
+  for (const block of blocksOf(document)) {
+    if (room <= 0) break;
     if (block.kind === 'break') {
       texts.push(text);
       text = '';
     } else {
       const gap = block.kind === 'line' && before?.kind === 'line' ? '\n' : '\n\n';
-      text += (text === '' ? '' : gap) + (block.kind === 'text' ? closed(block.text) : block.text);
+      const part = block.text.slice(0, room);
+      text += (text === '' ? '' : gap) + (block.kind === 'text' ? format(part) : part);
+      room -= block.text.length;
     }
     before = block;
   }
-  return [...texts, text].filter((one) => one.trim() !== '');
+  return { segments: [...texts, text].filter((one) => one.trim() !== ''), isWhole: room > 0 };
 }
 
 function partsUpTo(segments: readonly string[], most: number): readonly string[] {
@@ -115,7 +142,7 @@ function partsUpTo(segments: readonly string[], most: number): readonly string[]
 
 /** A code block that the agent left open must not include the lines after it. */
 function closed(text: string): string {
-  const shown = text.length > LONGEST_TABLE_TEXT ? text : tablesToCode(text);
+  const shown = tablesToCode(text);
   let fence: Fence | undefined;
   for (const line of shown.split('\n')) fence = fenceAfter(line, fence);
   return fence === undefined ? shown : `${shown}\n${closeLine(fence)}`;

@@ -1,7 +1,7 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, the fake Claude Code in
 // its panes, the courier that the hooks start, and the bridge.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -233,10 +233,6 @@ export async function reconcile({ machine }: Pick<Setting, 'machine'>): Promise<
 
 export function screenOf(machine: Pick<Machine, 'tmux'>, session: string): string {
   return machine.tmux.call('capture-pane', '-p', '-t', `=${session}:`);
-}
-
-export function logFile(machine: Machine): string {
-  return readFileSync(machine.home.path('log', 'threadmux.log'), 'utf8');
 }
 
 function idOf(channel: FakeClaude | string): string {

@@ -248,7 +248,7 @@ describe('threadmux up, killed', { timeout: 300_000 }, () => {
     ['before it was posted', 'POST before'],
     ['after it was posted', 'POST after'],
     ['when it is in the inbox', 'inbox'],
-  ] as const)('%s, sends a scheduled message once', { timeout: 90_000 }, async (_, step) => {
+  ] as const)('%s, sends a scheduled message once', async (_, step) => {
     const { up, again, claude, workspace, machine, killAtRequest, killAtChange } = await start();
     const posts = async (text: RegExp) =>
       (await workspace.person.messages(claude.thread)).filter(({ content }) => text.test(content));

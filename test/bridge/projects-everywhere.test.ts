@@ -14,6 +14,9 @@ import { aWhile } from './bridge-setup.ts';
 import { sessionsOf } from './declared/declared-setup.ts';
 import { PROJECT_PLACES, reportThere, SLOW, startProjectAt } from './project-places.ts';
 
+/** Each machine and each server once, for what does not depend on both. */
+const EACH_ONCE = PROJECT_PLACES.filter(([, { host, server }]) => (host === 'laptop') === (server === 'discord'));
+
 describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
   it('starts its declared sessions, again after a crash, shows them on the panel, and ends them for good', {
     timeout: 180_000,
@@ -57,7 +60,9 @@ describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
     expect([project.starts('shop'), project.starts('review')]).toEqual([2, 1]);
     expect(() => sessionsOf(tmux)).toThrow();
   });
+});
 
+describe.each(EACH_ONCE)('a project %s', (_, place) => {
   it('has sessions by !new, with settings, schedule, status and export', { timeout: 180_000 }, async () => {
     const project = await startProjectAt(place, { defaults: { model: 'opus' }, worktreeSetup: 'echo prepared' });
     const { setting, channelId, threadOf, agent, repo, tmux } = project;

@@ -181,6 +181,31 @@ describe('"slashCommands" of the configuration', () => {
   });
 });
 
+describe('"slashCommands" that changes while a command waits', () => {
+  const only = (setting: Setting, slashCommands: readonly string[]) => Object.assign(setting.config, { slashCommands });
+
+  it('refuses a command whose question was still open', async () => {
+    const { setting, claude } = await begin();
+    const message = await setting.say(claude, '/login');
+    const question = await setting.answer(claude, HELD);
+    only(setting, ['/compact']);
+    await tap(setting, claude, question, 'Run /login');
+    await setting.untilMarked(message, '⚠️');
+    await setting.answer(claude, /"slashCommands" of the configuration, which has changed/);
+    expect(noted(claude)).toEqual([]);
+  });
+
+  it('refuses a command that waits for its session', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'rm -rf /');
+    const message = await setting.say(claude, '/clear');
+    await setting.untilMarked(message, '📨');
+    only(setting, ['/compact']);
+    await setting.untilMarked(message, '⚠️');
+    expect(noted(claude)).toEqual([]);
+  });
+});
+
 describe('/claude', () => {
   it('suggests the commands of Claude and of the user with their owners, and delivers like a message', async () => {
     const { setting, claude } = await begin();

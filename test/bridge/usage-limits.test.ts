@@ -106,14 +106,15 @@ describe('a usage limit', () => {
 
   it('does not make messages wait after Cancel', async () => {
     const { setting, claude } = await begin('continue');
-    reach(setting, claude);
+    const at = Date.now() + 3_600_000;
+    reach(setting, claude, at);
     const notice = await setting.answer(claude, /wait until then, and the agent is told to continue\.$/);
     const message = await setting.say(claude, 'one');
     await setting.untilMarked(message, '📨');
     await tap(setting, notice, 'Cancel');
     await setting.untilMarked(message, '✅');
     // The same limit is reached again: the user has decided already.
-    reach(setting, claude);
+    reach(setting, claude, at);
     await vi.waitFor(async () => {
       const told = (await setting.answers(claude)).filter(({ content }) => STOPPED.test(content));
       expect(told.map(buttonsOf)).toEqual([[], []]);

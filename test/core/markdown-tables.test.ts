@@ -75,6 +75,13 @@ describe('tablesToCode', () => {
     );
   });
 
+  it('lists a very long name once, and not in each row', () => {
+    const name = 'name '.repeat(5_000).trim();
+    const shown = tablesToCode(`|${name}|b|\n|---|---|\n${'|1|2|\n'.repeat(5_000)}`);
+    expect(shown.length).toBeLessThan(300_000);
+    expect(shown.startsWith(`- ${name}\n  b\n- **name name name name …**: 1\n  **b**: 2\n- `)).toBe(true);
+  });
+
   it('cannot be made to close its own code block', () => {
     expect(tablesToCode('| a |\n|---|\n| x ``` y |').split('```')).toHaveLength(3);
   });

@@ -74,7 +74,7 @@ describe('thread titles', () => {
         expect(title.trim()).toBe(title);
         expect(parseThreadTitle(title)).toEqual(place);
       }),
-      { numRuns: 5_000 },
+      { numRuns: 2_000 },
     );
   });
 });

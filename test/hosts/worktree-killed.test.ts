@@ -119,7 +119,7 @@ it('loses no work, whatever is done and wherever it is killed', { timeout: 240_0
         removeFolder(folder);
       }
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 10, endOnFailure: true },
   );
 });
 

@@ -51,7 +51,11 @@ export async function startLabWithHost({ sshd = false } = {}): Promise<LabWithHo
 }
 
 /** Newer versions offer auto mode a moment after the box of their first session has appeared. Declines it, if it comes before `isOver`. */
-export async function declineAutoMode({ socket }: LabWithHost, name: string, isOver?: () => boolean): Promise<void> {
+export async function declineAutoMode(
+  { socket }: Pick<LabWithHost, 'socket'>,
+  name: string,
+  isOver?: () => boolean,
+): Promise<void> {
   const within = isOver === undefined ? 6_000 : 60_000;
   const tmux = (...args: string[]) => spawnSync('tmux', ['-u', '-S', socket, ...args], { encoding: 'utf8' }).stdout;
   for (let until = Date.now() + within; Date.now() < until && !isOver?.(); await sleep(400)) {

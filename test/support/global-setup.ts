@@ -13,7 +13,7 @@ export default function setup(): void {
   );
   if (!isChanged) return;
   execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck'], { stdio: 'inherit' });
-  for (const script of ['bundle-mcp', 'copy-assets'])
+  for (const script of ['bundle-mcp', 'bundle-program', 'copy-assets'])
     execFileSync(process.execPath, [`scripts/${script}.mjs`], { stdio: 'inherit' });
 }
 

@@ -2,7 +2,7 @@
 // real processes. Everything that is started here ends with the test.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -184,11 +184,17 @@ async function endCouriersOf(home: Home): Promise<void> {
   await vi.waitFor(
     () => {
       const left = ours().filter((pid) => pid !== process.pid);
-      for (const pid of left) spawnSync('kill', ['-9', String(pid)]);
+      for (const pid of left) killNow(pid);
       if (left.length > 0) throw new Error(`couriers are still at work: ${left.join(', ')}`);
     },
     { timeout: 5_000, interval: 20 },
   );
+}
+
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {} // it has ended
 }
 
 export function processesWith(variable: string): readonly number[] {
@@ -285,10 +291,4 @@ export function stopInput(text: string, more: Record<string, unknown> = {}) {
     last_assistant_message: text,
     ...more,
   };
-}
-
-export function makeFolder(...parts: readonly string[]): string {
-  const path = join(...parts);
-  mkdirSync(path, { recursive: true });
-  return path;
 }

@@ -12,7 +12,7 @@ import { holderOf } from '../../home/lock.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { type Cli, PROGRAM, type RunOptions, startCli, WAIT } from '../bin/cli.ts';
 import { FAKE_CLAUDE, type FakeClaude, standInAt } from './fake-claude.ts';
-import { DROP } from './hook-process.ts';
+import { DROP, killNow } from './hook-process.ts';
 import { enter, type Person, type WireMessage } from './workspace.ts';
 
 const HEADLESS = fileURLToPath(new URL('./headless-claude.mjs', import.meta.url));
@@ -84,7 +84,7 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
     await kill();
     await vi.waitFor(() => {
       const courier = holderOf(home.path('state', 'courier.lock'));
-      if (courier !== undefined) spawnSync('kill', ['-9', String(courier)]);
+      if (courier !== undefined) killNow(courier);
       expect(courier).toBe(undefined);
     }, WAIT);
   });

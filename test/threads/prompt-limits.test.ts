@@ -3,9 +3,14 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { inputOf, keptInput, loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
+import { silentLog } from '../../core/log.ts';
+import { type Host, localHost } from '../../hosts/host.ts';
+import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
+import { openLookBudget } from '../../threads/prompts/look-budget.ts';
+import { inputOf, keptInput, loadPromptRecords, sweepPrompts } from '../../threads/prompts/prompt-record.ts';
+import { createPromptWatch } from '../../threads/prompts/watch-prompt.ts';
 import { askedBy } from '../support/asked.ts';
 import { startMachine } from '../support/hook-process.ts';
 import { startPromptPane } from '../support/prompt-pane.ts';
@@ -90,4 +95,76 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
   expect(await Promise.all(given)).toEqual(waiting.map(() => 'waits'));
   await nextTurn(); // Node.js emits a warning in the next tick
   expect(warnings).toEqual([]); // each waits for the host and listens to the same signal
+});
+
+describe('what the open prompts of a host cost', () => {
+  const local = localHost({ name: 'far', env: process.env });
+  const pane = { socket: '/nowhere', serverPid: 1, paneId: '%1', panePid: 2 };
+  const newId = () => randomBytes(16).toString('hex');
+  const hostsOf = (host: Host) => ({ get: () => host, isLocal: () => false }) as never;
+
+  it('does not grow with their number: long transcripts are read one after the other, with pauses', async () => {
+    const transcript = join(tempFolder(), 'transcript.jsonl');
+    writeFileSync(transcript, `${JSON.stringify({ type: 'x', text: 'x'.repeat(1_000) })}\n`.repeat(4_000));
+    let reads = 0;
+    const host: Host = {
+      ...local,
+      async sh(script, args, options) {
+        if (!script.includes('dd if=')) throw new Error('its screen cannot be seen');
+        reads++;
+        return local.sh(script, args, options);
+      },
+    };
+    const watch = createPromptWatch(hostsOf(host), { get: () => undefined } as never, { lookMs: 100 });
+    const answers = { ...createHookAnswers(tempHome()), isWaiting: () => true };
+    const stops = Array.from({ length: 20 }, () => {
+      const record = { id: newId(), thread: '1', host: 'far', headless: false, at: Date.now(), pane, agent: 'claude' };
+      const input = askedBy({ transcript_path: transcript });
+      return watch(record as never, input).follow(answers, () => {});
+    });
+    await sleep(4_000);
+    for (const stop of stops) stop();
+    // 4 MB are five reads, and take their second.
+    expect(reads).toBeGreaterThan(0);
+    expect(reads).toBeLessThan(30);
+  });
+
+  it('is that of four which are looked at regularly', () => {
+    const budget = openLookBudget();
+    const all = Array.from({ length: 20 }, () => budget.follow());
+    const due = Array.from({ length: 10 }, () => all.filter((one) => one.isDue()).length);
+    expect(due.reduce((sum, one) => sum + one, 0)).toBe(40);
+    for (const one of all.slice(4)) one.stop();
+    expect(Array.from({ length: 10 }, () => all.slice(0, 4).every((one) => one.isDue()))).toEqual(Array(10).fill(true));
+  });
+
+  it('is no process for each prompt that is refused', async () => {
+    let calls = 0;
+    const host: Host = {
+      ...local,
+      sh: () => {
+        calls++;
+        return new Promise(() => {});
+      },
+    };
+    const parts = { hosts: hostsOf(host), remote: { home: async () => '/h' } as never, log: silentLog };
+    const answers = withRemoteAnswers(createHookAnswers(tempHome()), parts);
+    for (const id of Array.from({ length: 1_000 }, newId)) {
+      answers.from(id, 'far', 1);
+      answers.forget(id);
+    }
+    await nextTurn();
+    expect(calls).toBe(100);
+  });
+
+  it('is a thousand records on the disk', () => {
+    const home = tempHome();
+    const ids = Array.from({ length: 1_010 }, newId);
+    for (const id of ids) writeFileSync(join(home.folder('prompts'), `${id}.json`), '{}');
+    const isOpen = (id: string) => ids.slice(0, 5).includes(id);
+    sweepPrompts(home, isOpen, createHookAnswers(home), silentLog);
+    const left = readdirSync(home.folder('prompts'));
+    expect(left).toHaveLength(1_005);
+    expect(left).toEqual(expect.arrayContaining(ids.slice(0, 5).map((id) => `${id}.json`)));
+  });
 });

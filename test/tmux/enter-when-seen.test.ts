@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
+import { claude } from '../../agents/claude/driver.ts';
 import { shownText } from '../../agents/claude/screen/shown-text.ts';
 import { localHost } from '../../hosts/host.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { SHELLS } from '../support/shells.ts';
-import { startRawPane, startTmux, type TmuxServer } from '../support/tmux-server.ts';
+import { pasted, startRawPane, startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 const FAKE = fileURLToPath(new URL('../support/fake-claude.mjs', import.meta.url));
 const LIMIT = { settleMs: 60_000 };
@@ -93,6 +94,35 @@ describe('typing into a box that shows the text', () => {
     await sleep(500);
     expect(received().toString()).not.toContain('\r');
     expect(await typing).toEqual({ kind: 'delivered' });
+  });
+
+  it('presses it after the end of a turn that is about to end', async () => {
+    const server = startTmux();
+    const { turnEnds } = claude.typing;
+    const shows = ['✻ Clauding… (running stop hook · 0s · ↓ 12 tokens)', '─────', '❯\u00a0hello', '─────', '  x'].join(
+      '\r\n',
+    );
+    const { guard, received } = await startRawPane(server, 'web', { shows });
+    const options = { ...LIMIT, shown: shownText('hello'), turnEnds };
+    const typing = typeMessage(server.tmux, guard, { id: '1', text: 'hello' }, options);
+    await vi.waitFor(() => expect(received().toString()).toContain('hello'));
+    await sleep(400);
+    expect(received().toString()).not.toContain('\r');
+    server.call('send-keys', '-R', '-t', guard.pane.paneId); // clears the screen
+    expect(await typing).toEqual({ kind: 'delivered' });
+    await vi.waitFor(() => expect(received()).toEqual(pasted('hello')));
+  });
+
+  it.each([
+    ['a reply mentions it', '● Clauding… means that it is running stop hooks'],
+    ['it takes long', '✻ Fix the tests… (running 2 stop hooks · 1m 2s)'],
+  ])('presses it also if %s', async (_, line) => {
+    const server = startTmux();
+    const shows = [line, '─────', '❯\u00a0hello', '─────', '  x'].join('\r\n');
+    const { guard, received } = await startRawPane(server, 'web', { shows });
+    const options = { ...LIMIT, shown: shownText('hello'), turnEnds: claude.typing.turnEnds };
+    expect(await typeMessage(server.tmux, guard, { id: '1', text: 'hello' }, options)).toEqual({ kind: 'delivered' });
+    await vi.waitFor(() => expect(received()).toEqual(pasted('hello')));
   });
 
   it('holds Enter back if a dialog covers the box instead', async () => {

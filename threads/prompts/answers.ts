@@ -119,32 +119,45 @@ i=0; while kill -0 "$3" 2>/dev/null; do [ $i -lt 10 ] || exit 0; sleep 1; i=$((i
 rm -f "$d/$id" "$d/$id.taken" "$d/$id.bell"; exit 0`;
 
 const ASK_EVERY_MS = 5_000;
+/** What nobody waits for, per host: one that sends thousands of prompts would make us start as many processes. */
+const MOST_LATER = 100;
 
-function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, log: Log): HookAnswers {
+interface RemoteAnswersOptions {
+  readonly host: Host;
+  readonly home: () => Promise<string>;
+  readonly asker: number;
+  readonly log: Log;
+  /** Of all answers for this host. */
+  readonly running: { later: number };
+}
+
+function remoteAnswers({ host, home, asker, log, running }: RemoteAnswersOptions): HookAnswers {
   let waits = true;
   let askedAt = Date.now();
   const run = async (script: string, id: string, doing: string, input = '') =>
     host.sh(script, [await home(), id, String(asker), String(Buffer.byteLength(input))], {
       ...{ doing, timeoutMs: 30_000, input },
     });
-  const later = (done: Promise<unknown>) =>
-    void done.catch((error: Error) => log.info('a hook elsewhere', { because: error.message }));
+  const later = (act: () => Promise<unknown>) => {
+    if (running.later >= MOST_LATER) return;
+    running.later++;
+    act()
+      .catch((error: Error) => log.info('a hook elsewhere', { because: error.message }))
+      .finally(() => running.later--);
+  };
   return {
     async give(id, answer) {
       return (await run(GIVE, id, 'give your answer', answer)).trim() === 'taken' ? 'taken' : 'gone';
     },
-    release: (id) => later(run(RELEASE, id, 'let a hook leave')),
-    clear: (id) => later(run(CLEAR, id, 'clear an answer')),
+    release: (id) => later(() => run(RELEASE, id, 'let a hook leave')),
+    clear: (id) => later(() => run(CLEAR, id, 'clear an answer')),
     isWaiting() {
       if (Date.now() - askedAt > ASK_EVERY_MS) {
         askedAt = Date.now();
         const look = 'kill -0 "$1" 2>/dev/null && echo yes || echo no';
-        const looked = host.sh(look, [String(asker)], { doing: 'look at a hook' });
-        later(
-          looked.then((said) => {
-            waits = said.trim() === 'yes';
-          }),
-        );
+        later(async () => {
+          waits = (await host.sh(look, [String(asker)], { doing: 'look at a hook' })).trim() === 'yes';
+        });
       }
       return waits;
     },
@@ -155,6 +168,8 @@ function remoteAnswers(host: Host, home: () => Promise<string>, asker: number, l
 interface AnswersOfHosts extends HookAnswers {
   /** Which host the hook waits on; this machine if it is never told. */
   from(id: string, host: string, asker: number): void;
+  /** Lets the hook exit, and nothing more is asked or said about it. */
+  forget(id: string): void;
 }
 
 export function withRemoteAnswers(
@@ -163,12 +178,19 @@ export function withRemoteAnswers(
 ): AnswersOfHosts {
   const { hosts, remote, log } = parts;
   const others = new Map<string, HookAnswers>();
+  const running = new Map<string, { later: number }>();
   const of = (id: string) => others.get(id) ?? here;
   return {
     from(id, host, asker) {
       if (host === '' || hosts.isLocal(host)) return;
+      const shared = running.get(host) ?? { later: 0 };
+      running.set(host, shared);
       const home = () => remote.home(host);
-      others.set(id, remoteAnswers(hosts.get(host), home, asker, log));
+      others.set(id, remoteAnswers({ host: hosts.get(host), home, asker, log, running: shared }));
+    },
+    forget(id) {
+      of(id).release(id);
+      others.delete(id);
     },
     give: (id, answer) => of(id).give(id, answer),
     release: (id) => of(id).release(id),

@@ -161,6 +161,8 @@ export function createPromptFiles(home: Home): PromptFiles {
 
 /** For this long, a late tap is told how the prompt ended. */
 const RECORD_KEPT_MS = 24 * 3_600_000;
+/** A host that asks again and again must not fill the disk, and all records are read at once. */
+const MOST_RECORDS = 1_000;
 const ANSWER_KEPT_MS = 3_600_000;
 
 /** Removes old files that belong to no open prompt and no waiting hook. */
@@ -169,7 +171,9 @@ export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answer
   const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });
   try {
     filesIn(home.folder('prompts'))
-      .filter(({ id, at }) => now - at > RECORD_KEPT_MS && !isOpen(id))
+      .filter(({ id }) => !isOpen(id))
+      .sort((a, b) => b.at - a.at)
+      .filter(({ at }, place) => place >= MOST_RECORDS || now - at > RECORD_KEPT_MS)
       .forEach(remove);
     filesIn(home.folder('answers'))
       .filter(({ id, at }) => now - at > ANSWER_KEPT_MS && !isOpen(id) && !answers.isWaiting(id))

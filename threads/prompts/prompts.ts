@@ -48,6 +48,7 @@ export interface Prompts {
 
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
+const SWEEP_AFTER = 500; // prompts
 
 interface Open extends OpenPrompt {
   isUnsure?: boolean; // its posting failed, but it may be on the screen; its letter comes again
@@ -80,7 +81,9 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const act = ({ record: { id } }: Open, what: () => Promise<unknown>) => inTurn(id, what).catch(failed(id));
   const endSoon = (one: Open, how: PromptEnd) => void act(one, () => end(one, how));
 
+  let added = 0;
   function add(record: OpenPrompt['record'], input: AskedEvent): Open {
+    if (++added % SWEEP_AFTER === 0) sweep();
     const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
     open.set(record.id, one);
     return one;
@@ -89,7 +92,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   /** Drops the prompt; only the dialog in the terminal remains. */
   function forget(id: string, because: string): void {
     log.info('prompt not asked', { id, because });
-    answers.release(id);
+    answers.forget(id);
     open.delete(id);
     store.remove(id);
   }

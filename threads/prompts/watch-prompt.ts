@@ -7,7 +7,7 @@ import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
 import { hasDialog, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { openTool } from '../../agents/turn.ts';
-import type { FileSource } from '../../home/file-source.ts';
+import { type FileSource, localFileSource } from '../../home/file-source.ts';
 import { hostFiles } from '../../hosts/host-files.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
@@ -15,6 +15,7 @@ import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
 import { screenOf } from '../read-pane.ts';
 import type { Registry } from '../registry.ts';
 import type { HookAnswers } from './answers.ts';
+import { type LookBudget, openLookBudget } from './look-budget.ts';
 import { programPatienceMs } from './program-question.ts';
 import type { PromptEnd, PromptPane, PromptRecord } from './prompt-record.ts';
 
@@ -42,13 +43,20 @@ export function createPromptWatch(
   registry: Pick<Registry, 'get'>,
   { patience = patienceMs, lookMs = LOOK_MS }: WatchTimes = {},
 ): PromptWatch {
+  const budgets = new Map<string, LookBudget>();
+  function budgetOf(host: string): LookBudget {
+    const budget = budgets.get(host) ?? openLookBudget();
+    budgets.set(host, budget);
+    return budget;
+  }
+
   function terminalOf(record: PromptRecord, input: AskedEvent): WatchedTerminal {
     if (record.headless) return NO_TERMINAL;
     const pane = record.pane ?? registry.get(record.thread);
     if (pane === undefined) return EXITED;
     return watchTerminal(tmuxOn(hosts.get(record.host), pane.socket), pane, {
-      ...{ asked: input, driver: driverOf(record.agent) },
-      ...(hosts.isLocal(record.host) ? {} : { files: hostFiles(hosts.get(record.host)) }),
+      ...{ asked: input, driver: driverOf(record.agent), budget: budgetOf(record.host) },
+      files: hosts.isLocal(record.host) ? localFileSource : hostFiles(hosts.get(record.host)),
     });
   }
 
@@ -63,14 +71,15 @@ export function createPromptWatch(
         async function look(): Promise<void> {
           if (Date.now() > deadline) return onEnd({ kind: 'time is up' });
           if (registry.get(record.thread)?.deleted) return onEnd({ kind: 'called off' });
-          const now = await terminal.now();
+          const now = await terminal.now('again');
           if (now !== 'open') return onEnd({ kind: now });
           // Twice in a row: the agent may just have ended the hook, and the dialog with it.
           gone = answers.isWaiting(record.id) ? 0 : gone + 1;
           if (gone >= 2) onEnd({ kind: 'called off' });
         }
+        const turns = budgetOf(record.host).follow();
         function lookOnce(): void {
-          if (isLooking) return;
+          if (isLooking || !(turns.isDue() || hosts.isLocal(record.host))) return;
           isLooking = true;
           look()
             .catch(() => {}) // the host is away: it is looked at again
@@ -80,7 +89,12 @@ export function createPromptWatch(
         }
         const timer = setInterval(lookOnce, lookMs);
         lookOnce(); // what the dialog looks like has to be known before it goes
-        return () => clearInterval(timer);
+        let isFollowed = true;
+        return () => {
+          clearInterval(timer);
+          if (isFollowed) turns.stop();
+          isFollowed = false;
+        };
       },
     };
   };
@@ -103,8 +117,9 @@ export function patienceMs(
 interface AskedOnScreen {
   readonly asked: AskedEvent;
   readonly driver: AgentDriver;
-  /** Where the transcript is, if it is on another host. */
-  readonly files?: FileSource;
+  /** Where the transcript is. */
+  readonly files: FileSource;
+  readonly budget: LookBudget;
 }
 
 type TerminalDialog =
@@ -117,8 +132,8 @@ type TerminalDialog =
 const NEVER_SEEN = 5;
 
 interface WatchedTerminal {
-  /** Asked again and again; it remembers what it has seen. 'open' if it is not sure. */
-  now(): Promise<TerminalDialog>;
+  /** It remembers what it has seen. 'open' if it is not sure. `again`: it is asked regularly, so the transcript is not always read. */
+  now(again?: 'again'): Promise<TerminalDialog>;
   /** The print of the screen if the dialog of this very prompt is certainly on it. */
   dialog(): Promise<string | undefined>;
 }
@@ -126,10 +141,9 @@ interface WatchedTerminal {
 function watchTerminal(
   tmux: Tmux,
   record: Omit<PromptPane, 'socket'>,
-  { asked, driver, files }: AskedOnScreen,
+  { asked, driver, files: all, budget }: AskedOnScreen,
 ): WatchedTerminal {
   const words = tellingWords(asked);
-  const from = files === undefined ? {} : { files };
   // The dialog of an agent in the background comes after us, and its turn is not the one we can read.
   const isMain = asked.subagent === undefined;
   const isShown = showsDialog(asked, driver);
@@ -137,15 +151,15 @@ function watchTerminal(
   let seen: 'nothing' | 'a dialog' | 'this dialog' = 'nothing';
   let boxes = 0;
 
-  async function inTranscript(): Promise<boolean> {
+  async function inTranscript(files = all): Promise<boolean> {
     const { turns } = driver;
     if (turns === undefined || asked.transcript === '') return false;
     if (toolId === undefined) {
-      const turn = await turns.read(asked.transcript, { promptId: asked.turn, ...from });
+      const turn = await turns.read(asked.transcript, { promptId: asked.turn, files });
       toolId = turn === undefined ? undefined : openTool(turn, asked.tool, asked.input)?.id;
       if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running') return true;
     }
-    return toolId !== undefined && (await turns.toolAnswered(asked.transcript, toolId, from)) !== undefined;
+    return toolId !== undefined && (await turns.toolAnswered(asked.transcript, toolId, { files })) !== undefined;
   }
 
   async function onScreen(): Promise<TerminalDialog> {
@@ -180,10 +194,11 @@ function watchTerminal(
   }
 
   return {
-    async now() {
+    async now(again) {
       const shown = await onScreen();
       if (shown !== 'open') return shown;
-      return (await inTranscript().catch(() => false)) ? 'answered' : 'open';
+      const reading = again === undefined ? inTranscript() : budget.read(all, inTranscript);
+      return (await reading.catch(() => false)) ? 'answered' : 'open';
     },
     async dialog() {
       const pane = await lookAtPane(tmux, record).catch(() => undefined);

@@ -1,20 +1,16 @@
 // Classifies what Claude Code's pane shows. Only a visible, empty box that has the focus counts as safe to type into;
 // everything that is not recognised is `unknown`, and nothing is typed into it.
 
+import { exceedsScreen } from '../../agent-rows.ts';
 import type { AgentScreen, PaneFacts } from '../../screen.ts';
 import { isShell } from '../../shell-name.ts';
 import { type AnsiRow, type Box, findBox, hasStash, isBusy, menuOpen, modeOf, parseAnsi } from './box.ts';
 import { findDialog } from './dialog.ts';
 
-/** A host may send more than a screen, and reading it would block everything else. */
-const MOST_CHARACTERS = 256 * 1024;
-const MOST_ROWS = 1_000;
-
 /** Reads the visible part of a pane. `ansi` is the unchanged output of `capture-pane -e -p`. */
 export function readScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
   if (facts.paneDead) return { kind: 'dead' };
-  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
-    return { kind: 'unknown' };
+  if (exceedsScreen(ansi)) return { kind: 'unknown' };
   const rows = parseAnsi(ansi);
   const whole = facts.height === undefined || rows.length === facts.height;
   const box = whole ? findBox(rows, facts.width, facts.cursorY) : undefined;

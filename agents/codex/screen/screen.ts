@@ -1,27 +1,15 @@
 // Classifies what Codex's pane shows. Only the input box at the bottom, with its hint, its footer and the cursor, counts as safe
 // to type into; everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { type AnsiRow, isHint, parseAnsi } from '../../claude/screen/box.ts';
+import { rowsOfAgent } from '../../agent-rows.ts';
+import { type AnsiRow, isHint } from '../../claude/screen/box.ts';
 import type { AgentScreen, PaneFacts } from '../../screen.ts';
-import { isShell } from '../../shell-name.ts';
 import { findCodexDialog } from './dialog.ts';
 
-/** A host may send more than a screen, and reading it would block everything else. */
-const MOST_CHARACTERS = 256 * 1024;
-const MOST_ROWS = 1_000;
-
 export function readCodexScreen(ansi: string, facts: PaneFacts = {}): AgentScreen {
-  if (facts.paneDead) return { kind: 'dead' };
-  if (ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1)
-    return { kind: 'unknown' };
-  const { currentCommand, agentCommand } = facts;
-  if (currentCommand !== undefined && currentCommand !== agentCommand) {
-    if (isShell(currentCommand)) return { kind: 'shell', suspended: false };
-    if (agentCommand !== undefined) return { kind: 'otherProgram', command: currentCommand };
-  }
-  if (facts.inMode) return { kind: 'copyMode' };
-  const rows = parseAnsi(ansi);
-  if (facts.height !== undefined && rows.length !== facts.height) return { kind: 'unknown' };
+  const seen = rowsOfAgent(ansi, facts);
+  if ('screen' in seen) return seen.screen;
+  const { rows } = seen;
   const box = findCodexBox(rows);
   if (box !== undefined) return readBox(rows, box, facts);
   if (AGENTS_KEYS.test(lastText(rows))) return { kind: 'agents' };

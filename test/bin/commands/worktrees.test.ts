@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { startRepo } from '../../support/worktree-repo.ts';
 import { startCli } from '../cli.ts';
 
-it('lists worktrees and removes those without work', { timeout: 60_000 }, async () => {
+it('lists worktrees and removes those without work', async () => {
   const cli = startCli();
   const on = startRepo(realpathSync(cli.dir));
   const make = (session: string) => on.run('make', ['shop', session, on.repo])?.[2] ?? '';

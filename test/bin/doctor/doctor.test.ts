@@ -407,7 +407,32 @@ describe('doctor, checking Claude Code,', () => {
     expect(await hooks()).toContainEqual(both);
     writeFileSync(ill.settings, readFileSync(ill.settings, 'utf8').replace(/true/, 'false'));
     expect(await hooks()).not.toContainEqual(both);
-    writeFileSync(join(ill.root, 'state', 'plugin.json'), '{}'); // `install --plugin` was used
+  });
+
+  it('finds the plugin in a project beside the hooks, and beside the hooks of the same project', async () => {
+    const ill = await correctSetup();
+    const hooks = async () => (await ill.examine()).filter(({ part }) => part === 'hooks');
+    const shop = join(dirname(ill.root), 'shop');
+    const write = (path: string, value: object) => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, JSON.stringify(value));
+    };
+    const turned = (on: boolean) => ({ enabledPlugins: { 'threadmux@threadmux': on } });
+    // As Claude Code 2.1.325 writes it.
+    const plugins = { 'threadmux@threadmux': [{ scope: 'project', projectPath: shop, version: '0.1.0' }] };
+    write(join(dirname(ill.settings), 'plugins/installed_plugins.json'), { version: 2, plugins });
+    write(join(shop, '.claude/settings.json'), turned(true));
+    expect(await hooks()).toEqual([
+      expect.objectContaining({ level: 'ok', says: expect.stringContaining(`only in these projects: ${shop}`) }),
+    ]);
+    const both = fault('hooks', `both the threadmux plugin for ${shop} and the hooks`, 'claude plugin uninstall');
+    await ill.install();
+    expect(await hooks()).toContainEqual(both);
+    write(join(shop, '.claude/settings.local.json'), turned(false));
+    expect(await hooks()).not.toContainEqual(both);
+    write(ill.settings, {});
+    write(join(shop, '.claude/settings.local.json'), turned(true));
+    await ill.install(undefined, shop);
     expect(await hooks()).toContainEqual(both);
   });
 

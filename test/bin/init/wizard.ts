@@ -17,8 +17,6 @@ export interface Ran {
   readonly said: string;
 }
 
-export type Newcomer = ReturnType<typeof newcomer>;
-
 export function newcomer() {
   const folder = tempFolder();
   const bin = join(folder, 'bin');

@@ -102,6 +102,32 @@ describe('other sessions', () => {
     expect(up.cli.tmux.call('list-sessions', '-F', '#S')).toBe('lead');
   });
 
+  it('are limited by maxThreads, also if they are started at the same time', async () => {
+    const { up, mcp } = await startLead({ maxThreads: 2 });
+    const calls = Array.from({ length: 6 }, (_, at) =>
+      mcp.client.callTool({ name: 'start_session', arguments: { name: `w${at}` } }, undefined, { timeout: 90_000 }),
+    );
+    const started = await Promise.all(calls);
+    expect(started.filter(({ isError }) => isError)).toHaveLength(4);
+    expect(JSON.stringify(started)).toContain('and the limit is 2');
+    expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).toHaveLength(3);
+  });
+
+  it('that work take a message for later, and the answer does not wait for its turn', async () => {
+    const { up, mcp } = await startLead();
+    const claude = await startAgent(up, 'worker');
+    await claude.tell('busy');
+    const later = { name: 'send_message', arguments: { session: 'worker', text: 'and then' } };
+    // The receipt would be waited for longer than this.
+    const { structuredContent } = await mcp.client.callTool(later, undefined, { timeout: 20_000 });
+    expect(structuredContent).toEqual({ outcome: 'queued' });
+    expect(claude.prompts()).toEqual([]);
+    const waiting = mcp.call('wait', { session: 'worker', timeout_seconds: 60 });
+    await claude.tell('idle');
+    expect(await waiting).toEqual({ state: 'idle', about: null, reply: 'Echo: and then' });
+    expect(claude.prompts()).toEqual(['and then']);
+  });
+
   it('with a dialog need a person: no tool answers it', async () => {
     const { up, mcp } = await startLead();
     const claude = await startAgent(up, 'worker');

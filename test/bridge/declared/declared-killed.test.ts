@@ -45,12 +45,13 @@ async function start() {
   mkdirSync(bin);
   writeFileSync(join(bin, 'tmux'), TMUX(join(bin, 'trap'), lock), { mode: 0o755 });
   const program = declaredAgent(folder, () => machine.home.root);
-  const file = { agent: { command: [program] }, sessions: [{ name: 'shop', prompt: 'begin' }] };
+  const { api, token, channelId: channel, userId } = workspace;
+  // With the token in its environment, the program would start a second process that does the work.
+  const servers = [{ name: 'test', api, token, channel, allow: [userId] }];
+  const file = { servers, agent: { command: [program] }, sessions: [{ name: 'shop', prompt: 'begin' }] };
   writeFileSync(machine.home.path('config.json'), JSON.stringify(file), { mode: 0o600 });
   const env = {
-    ...machine.env,
-    ...{ DISCORD_API_BASE: workspace.api, DISCORD_BOT_TOKEN: workspace.token, SHELL: '/bin/sh' },
-    ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
+    ...{ ...machine.env, SHELL: '/bin/sh' },
     ...{ PATH: `${bin}:${machine.env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket },
   };
   const kill = () => {
@@ -82,7 +83,7 @@ describe('a bridge that is killed while a declared session starts', () => {
     ['before the first message in its thread', 'message before'],
     ['after the first message in its thread', 'message after'],
     ['when its prompt was stored', 'inbox'],
-  ])('%s, leaves one session that gets its prompt once', { timeout: 90_000 }, async (_, step) => {
+  ])('%s, leaves one session that gets its prompt once', async (_, step) => {
     const { workspace, machine, kill, up, atNewSession, atRequest, agent, ...more } = await start();
     const [what = '', when] = step.split(' ') as [string, 'before' | 'after'];
     if (what === 'new-session') atNewSession(when);
@@ -110,7 +111,6 @@ describe('a bridge that is killed while a declared session starts', () => {
 describe('threadmux kill', () => {
   it.each(['while the bridge runs', 'while the bridge is down'])(
     '%s, ends a declared session for good',
-    { timeout: 90_000 },
     async (state) => {
       const { machine, env, kill, up, untilUp, untilStarts, starts } = await start();
       const first = up();

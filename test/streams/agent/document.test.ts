@@ -30,9 +30,11 @@ describe('the document of a turn', () => {
     expect(partsOf(full, true).map(({ content }) => content)).toEqual([
       '-# ✘ Too much output: the rest of this turn is not shown.',
     ]);
-    const blocks = Array.from({ length: 20_000 }, () => ({ kind: 'break' as const }));
-    const many = [text('one'), text('two')].reduce(withEvent, { ...EMPTY_DOCUMENT, blocks });
-    expect(many.blocks).toHaveLength(20_001);
+    const answered: HeadlessEvent = { kind: 'answered', requestId: 'r' };
+    const many = documentOf(...Array<HeadlessEvent>(20_000).fill(answered), text('one'), text('two'));
+    expect(partsOf(many, true).map(({ content }) => content)).toEqual([
+      '-# ✘ Too much output: the rest of this turn is not shown.',
+    ]);
     const draft = { ...EMPTY_DOCUMENT, draft: 'x'.repeat(16_000_001) };
     expect(withEvent(draft, delta('more')).draft).toHaveLength(16_000_001);
   });
@@ -70,6 +72,21 @@ describe('the document of a turn', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('takes no longer with 16 MB of tables than with twenty messages of them', () => {
+    const table = `${'|a'.repeat(300)}|\n${'|-'.repeat(300)}|\n${`${'|b'.repeat(300)}|\n`.repeat(160)}`;
+    const cpuMs = (...events: HeadlessEvent[]) => {
+      const document = documentOf(...events);
+      const before = process.cpuUsage().user;
+      partsOf(document, false);
+      return (process.cpuUsage().user - before) / 1_000;
+    };
+    cpuMs(text(table));
+    const few = cpuMs(text(table));
+    expect(cpuMs(...Array<HeadlessEvent>(160).fill(text(table)))).toBeLessThan(10 * few + 50);
+    expect(cpuMs(text(table.repeat(160)))).toBeLessThan(10 * few + 50);
+    expect(cpuMs(delta(table.repeat(160)))).toBeLessThan(10 * few + 50);
   });
 
   it('past twenty messages says how much more there is, and attaches all of it at the end', () => {

@@ -25,8 +25,8 @@ beforeAll(async () => {
   lab = await startClaudeLab();
   demo = await lab.start('demo');
 });
-// Claude sometimes keeps a text in its box that it has submitted, if the next one follows at once. threadmux treats it as a draft of the user, and
-// so would all tests after it.
+// Claude 2.1.197 keeps a text in its box that was entered while a turn ended, although it was submitted. threadmux avoids that moment, but a
+// stalled machine may miss it: then one test fails, not all after it.
 afterEach(async () => {
   const screen = await demo.read().catch(() => undefined);
   if (screen?.kind === 'draft') demo.press('C-u');

@@ -1,0 +1,31 @@
+// The rows of a pane, if its agent is what it shows. Everything else is the same for all agents: a dead pane, another program, copy mode,
+// and output that is larger than a screen.
+
+import { type AnsiRow, parseAnsi } from './claude/screen/box.ts';
+import type { AgentScreen, PaneFacts } from './screen.ts';
+import { isShell } from './shell-name.ts';
+
+const MOST_CHARACTERS = 256 * 1024;
+const MOST_ROWS = 1_000;
+
+export function rowsOfAgent(
+  ansi: string,
+  facts: PaneFacts,
+): { readonly rows: readonly AnsiRow[] } | { readonly screen: AgentScreen } {
+  if (facts.paneDead) return { screen: { kind: 'dead' } };
+  if (exceedsScreen(ansi)) return { screen: { kind: 'unknown' } };
+  const { currentCommand, agentCommand } = facts;
+  if (currentCommand !== undefined && currentCommand !== agentCommand) {
+    if (isShell(currentCommand)) return { screen: { kind: 'shell', suspended: false } };
+    if (agentCommand !== undefined) return { screen: { kind: 'otherProgram', command: currentCommand } };
+  }
+  if (facts.inMode) return { screen: { kind: 'copyMode' } };
+  const rows = parseAnsi(ansi);
+  if (facts.height !== undefined && rows.length !== facts.height) return { screen: { kind: 'unknown' } };
+  return { rows };
+}
+
+/** A host may send more than a screen, and reading it would block everything else. */
+export function exceedsScreen(ansi: string): boolean {
+  return ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1;
+}
