@@ -21,6 +21,7 @@ type TypedMessage = Pick<TypedState, 'typed' | 'deliveryId'>;
 
 export interface ConfirmOptions {
   readonly tmux: Tmux;
+  /** `command`: the program that was typed into. */
   readonly record: PaneRef & Pick<ThreadRecord, 'command' | 'shell' | 'claudeSession' | 'agent'>;
   readonly signal: AbortSignal;
   readonly look: SharedLook;
@@ -60,6 +61,8 @@ const LONGEST_PAUSE_MS = 5_000;
 const SCREEN_LOOKS = 12;
 /** Looks at a box without the text. One look is not enough: the text may not be drawn yet. */
 const GONE_LOOKS = 3;
+/** An agent that loads something may show a screen that nobody knows for half a minute. */
+const UNCLEAR_LOOKS = 200;
 const BY_HOOK = { kind: 'submitted', by: 'hook', dialog: false } as const;
 
 export async function confirm(message: TypedMessage, options: ConfirmOptions): Promise<Confirmation> {
@@ -100,7 +103,7 @@ async function confirmByHook(message: TypedMessage, options: ConfirmOptions): Pr
 async function confirmByScreen(message: TypedMessage, options: ConfirmOptions): Promise<Confirmation> {
   const deadline = Date.now() + LONGEST_MS;
   const away = createAway(options);
-  for (let tries = 0, gone = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
+  for (let tries = 0, gone = 0, unclear = 0; tries < SCREEN_LOOKS && Date.now() < deadline; ) {
     if (await options.receipt(options.waits.screenMs)) return BY_HOOK;
     const seen = await lookAgain(message, options);
     // Conclude nothing while the pane cannot be read.
@@ -108,6 +111,7 @@ async function confirmByScreen(message: TypedMessage, options: ConfirmOptions): 
       await away(seen);
       continue;
     }
+    if (seen.kind === 'unclear' && ++unclear < UNCLEAR_LOOKS) continue;
     tries++;
     if (seen.kind === 'dialog') return { kind: 'submitted', by: 'screen', dialog: true };
     if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
@@ -150,7 +154,8 @@ async function pressOnceMore(message: TypedMessage, options: ConfirmOptions): Pr
 type Seen =
   /** `isUntouched`: the box is empty, and Enter was not pressed for this message. */
   | { readonly kind: 'idle'; readonly screen: SeenScreen; readonly isUntouched: boolean }
-  | { readonly kind: 'busy' | 'dialog'; readonly screen: SeenScreen }
+  /** `unclear`: the program that was typed into shows a screen that nobody knows. */
+  | { readonly kind: 'busy' | 'dialog' | 'unclear'; readonly screen: SeenScreen }
   | { readonly kind: 'standing'; readonly screen: SeenScreen; readonly driver: AgentDriver }
   | { readonly kind: 'unseen'; readonly because: string; readonly surely: boolean }
   | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
@@ -179,9 +184,11 @@ async function lookAgain(
         };
       case 'dialog':
         return { kind: 'dialog', screen: shown };
+      case 'otherProgram':
+        if (record.claudeSession === '' && seen.command === record.command) return { kind: 'unclear', screen: shown };
+        return { kind: 'over', because: describeScreen(screen, driver.title), screen: shown };
       case 'dead':
       case 'shell':
-      case 'otherProgram':
         return { kind: 'over', because: describeScreen(screen, driver.title), screen: shown };
       default:
         return { kind: 'busy', screen: shown };

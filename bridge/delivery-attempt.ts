@@ -131,10 +131,14 @@ async function typeInto(
   const isOther = seen.kind === 'gone' || seen.serverPid !== record.serverPid || seen.panePid !== record.panePid;
   if (isOther && record.shell !== 'terminal') return 'gone';
   const { screen, isAgent, driver } = readPane(seen, record);
+  // Without hooks, the program that was just seen must still be in the foreground.
+  const isReported = record.shell === 'no' && record.claudeSession !== '';
+  const { command } = isReported || seen.kind === 'gone' ? record : seen;
+  const into = { kind: 'typed', tmux, record: { ...record, command } } as const;
   // An attempt before a crash or a lost connection has typed it. Only the receipt is missing.
   if (wasEntered(seen, message.deliveryId))
     return isAgent
-      ? { kind: 'typed', tmux, record, before: '' }
+      ? { ...into, before: '' }
       : {
           kind: 'ran',
           output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text,
@@ -150,9 +154,6 @@ async function typeInto(
     ...{ look: seen, screen, record, isAgent, driver, text: message.typed.text, allowShell: options.allowShell },
     ...{ standing: inBox?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
   });
-  // Without hooks, the program that was just seen must still be in the foreground.
-  const isReported = record.shell === 'no' && record.claudeSession !== '';
-  const { command } = isReported || seen.kind === 'gone' ? record : seen;
   const guard = { pane: record, command, dialog: driver.screen.dialogLine };
   switch (step.do) {
     case 'refuse':
@@ -197,11 +198,10 @@ async function typeInto(
           turnEnds: typing.turnEnds,
         },
       );
-      if (delivery.kind === 'delivered' || delivery.kind === 'already')
-        return { kind: 'typed', tmux, record, before: text ?? '' };
+      if (delivery.kind === 'delivered' || delivery.kind === 'already') return { ...into, before: text ?? '' };
       // A dialog covers the box: Enter is pressed when the text is seen there again.
       const isCovered = delivery.kind === 'text-only' && ['dialog', 'changing'].includes(delivery.because);
-      if (isCovered && isReported) return { kind: 'typed', tmux, record, before: text ?? '', isCovered };
+      if (isCovered && isReported) return { ...into, before: text ?? '', isCovered };
       if (delivery.kind === 'text-only')
         return {
           kind: 'unconfirmed',

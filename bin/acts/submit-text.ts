@@ -6,6 +6,7 @@ import { confirm } from '../../bridge/confirm.ts';
 import { createSharedLook } from '../../bridge/seen-screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
+import type { ThreadRecord } from '../../threads/registry.ts';
 import { timesSubmitted } from '../../threads/submitted-prompts.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
@@ -74,7 +75,7 @@ async function proofBefore(
   return confirm(
     { typed, deliveryId: mark },
     {
-      ...{ tmux: target.tmux, record, signal: late, look: createSharedLook() },
+      ...{ tmux: target.tmux, record: typedInto(record, target), signal: late, look: createSharedLook() },
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
       isHeard: () => record.claudeSession !== '',
       receipt: (ms) => hasReceipt(target, reach, { text: typed.text, at, ms: Math.min(ms, left()) }),
@@ -84,6 +85,14 @@ async function proofBefore(
     if (!late.aborted) throw error;
     return undefined;
   });
+}
+
+/** Without hooks, only the program that runs there now is known. */
+function typedInto<R extends Pick<ThreadRecord, 'command' | 'claudeSession'>>(
+  record: R,
+  { session }: SessionTarget,
+): R {
+  return record.claudeSession === '' ? { ...record, command: session.pane.command } : record;
 }
 
 async function hasReceipt(

@@ -91,6 +91,27 @@ describe('the confirmation of a message', () => {
     expect(await confirm(next, { ...silent, look: createSharedLook() })).toMatchObject({ kind: 'unproven' });
   });
 
+  it('waits while an agent without hooks shows a screen that nobody knows, but not for another program', async () => {
+    const { message, proof } = await typed('hello', (one) => one.tell('mute', true));
+    const record = { ...proof.record, shell: 'found', claudeSession: '', command: 'node' } as const;
+    const real = createSharedLook();
+    const loading = (times: number, command: string): ConfirmOptions['look'] => {
+      let looks = 0;
+      return async (...args) => {
+        const seen = await real(...args);
+        return looks++ < times ? { ...seen, text: 'Loading', ansi: 'Loading', command } : seen;
+      };
+    };
+    const unheard = { ...proof, record, isHeard: () => false, receipt: (ms: number) => sleep(ms, false) };
+    const waits = { confirmMs: 50, screenMs: 20 };
+    expect(await confirm(message, { ...unheard, waits, look: loading(30, 'node') })).toMatchObject({
+      ...{ kind: 'submitted', by: 'screen' },
+    });
+    expect(await confirm(message, { ...unheard, waits, look: loading(30, 'vim') })).toMatchObject({
+      ...{ kind: 'unproven', because: expect.stringContaining('vim') },
+    });
+  });
+
   it('never submits a draft that was restored in its place', async () => {
     const { claude, message, proof } = await typed('hello', async (one) => {
       await one.tell('mute', true);

@@ -194,7 +194,8 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
       vi.waitFor(async () => {
         const now = (await all()).find(({ id }) => id === message.id);
         const marks = now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
-        expect(marks, `the marks of ${JSON.stringify(message.content)}\n${screen()}`).toEqual([mark]);
+        const said = JSON.stringify((await since(message)).map(({ content }) => content));
+        expect(marks, `the marks of ${JSON.stringify(message.content)}, then ${said}\n${screen()}`).toEqual([mark]);
       }, LAB_PATIENCE),
     posted: (after, what) =>
       find(after, ({ content }) => (typeof what === 'string' ? content.includes(what) : what.test(content)), `${what}`),
