@@ -3,7 +3,8 @@
 
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { createAtOnce } from '../core/at-once.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
@@ -43,6 +44,8 @@ const SWEEP_MS = 3_600_000;
 const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
+/** Letters that are handled at the same time; a letter that waits for the next attempt does not count. */
+const AT_ONCE = 200;
 /** A larger letter could kill the process by its size alone. */
 const LARGEST_READ = 16 * 2 ** 20;
 
@@ -54,6 +57,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const attempts = openFailedLetters(outbox.folder);
   const running = new Set<FailedLetter>();
   const oneAtATime = createKeyedQueue();
+  const someAtATime = createAtOnce(AT_ONCE);
   const skipped = new Set<string>();
   const announced = new Set<string>();
   /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */
@@ -65,7 +69,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
       const path = outbox.letters(box).find((one) => !skipped.has(one));
       if (path === undefined) return;
       try {
-        await handle(path);
+        await someAtATime(() => nextTurn().then(() => handle(path)));
         failures = 0;
       } catch (error) {
         failures++;

@@ -183,9 +183,11 @@ export function openFailedLetters(outbox: string): FailedLetters {
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
       let timer: NodeJS.Timeout | undefined;
+      let isNoted = false;
       // A full or read-only disk must not prevent the delivery.
       const restore = () =>
         tryBestEffort(note, () => {
+          isNoted = false;
           if (unfinished === 0) rmSync(note, { force: true });
           else write(note, unfinished);
         });
@@ -193,10 +195,11 @@ export function openFailedLetters(outbox: string): FailedLetters {
         unfinished,
         risky() {
           clearTimeout(timer);
-          tryBestEffort(note, () => {
-            mkdirSync(folder, { recursive: true, mode: 0o700 });
-            write(note, unfinished + 1);
-          });
+          if (!isNoted)
+            isNoted = tryBestEffort(note, () => {
+              mkdirSync(folder, { recursive: true, mode: 0o700 });
+              write(note, unfinished + 1);
+            });
           timer = setTimeout(restore, ANSWERING_MS).unref();
         },
         end() {

@@ -6,9 +6,10 @@ import { parseThreadTitle } from '../core/session-name.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
+import { createHookPanes, type FindHookPane } from '../tmux/hook-panes.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
-import { currentPane, readTmuxVariable } from '../tmux/pane.ts';
+import { readTmuxVariable } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
@@ -202,6 +203,13 @@ const MOST_SERVERS = 16;
 
 export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
   const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
+  /** One per host: a slow host must not hold up the others. */
+  const finders = new Map<string, FindHookPane>();
+  function finderOf(host: string): FindHookPane {
+    const finder = finders.get(host) ?? createHookPanes();
+    finders.set(host, finder);
+    return finder;
+  }
 
   function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
     const server = readTmuxVariable(tmux);
@@ -223,8 +231,11 @@ export function createSessionLookup(hosts: HostList, registry: Registry): Sessio
     // Asking another host takes a round trip, and its tmux hooks report renamed sessions.
     if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
     if (!hosts.isLocal(host) && isOneTooMany(host, tmux)) return undefined;
-    const found = await currentPane(hosts.get(host), tmux, pane);
-    if (found === undefined) return known?.session ?? registered;
+    const before = known?.session ?? registered;
+    const found = await finderOf(host)(hosts.get(host), tmux, pane).catch((error: unknown) => {
+      if (before === undefined) throw error;
+    });
+    if (!found) return before;
     const session = { ...found, host };
     if (seen.size >= KEPT) seen.clear();
     seen.set(key, { at: Date.now(), session });

@@ -26,11 +26,12 @@ export function readPane(seen: LookResult, record: KnownAgent): ReadPane {
     return { screen: screenOf(seen, record, expected), isAgent, driver: expected };
   // A shell shows whatever is printed in it, also the box of an agent around its own prompt: a message would run as a command.
   const possible = isShell(seen.command) ? [] : candidates(seen.command, expected);
-  for (const driver of possible) {
-    const screen = screenOf(seen, seen, driver);
-    if (AGENT_SCREENS.includes(screen.kind)) return { screen, isAgent: true, driver };
-  }
-  return { screen: screenOf(seen, { command: '' }, expected), isAgent, driver: expected };
+  const recognised = possible
+    .map((driver) => ({ screen: screenOf(seen, seen, driver), isAgent: true, driver }))
+    .filter(({ screen }) => AGENT_SCREENS.includes(screen.kind));
+  // One agent takes the box of another for a dialog that it does not know.
+  const sure = recognised.find(({ screen }) => screen.kind !== 'dialog' || screen.which !== 'unknown');
+  return sure ?? recognised[0] ?? { screen: screenOf(seen, { command: '' }, expected), isAgent, driver: expected };
 }
 
 const AGENT_SCREENS: readonly AgentScreen['kind'][] = [

@@ -155,14 +155,19 @@ const CURRENT_PANE_VARIABLES = [
   ...(['pane_current_command', 'pane_current_path', START_OPTION] as const),
 ];
 
-/** `tmuxVariable` is the value of TMUX: socket, server pid and session, separated by commas. */
+/**
+ * `tmuxVariable` is the value of TMUX: socket, server pid and session, separated by commas. Rejects if the host or tmux does not
+ * answer: the pane may exist.
+ */
 export async function currentPane(host: Host, tmuxVariable: string, paneId: string): Promise<CurrentPane | undefined> {
   const server = readTmuxVariable(tmuxVariable);
   if (server === undefined || !isPaneId(paneId)) return undefined;
+  const words = ['display-message', '-p', '-t', paneId, rowFormat(CURRENT_PANE_VARIABLES)];
   const printed = await tmuxOn(host, server.socket)
-    .run(['display-message', '-p', '-t', paneId, rowFormat(CURRENT_PANE_VARIABLES)])
+    .script('t "$@" 2> /dev/null || :', words, { doing: 'find the pane of a report' })
     .catch((error: unknown) => {
-      if (isThreadmuxError(error)) return '';
+      const isUnknown = isThreadmuxError(error, 'host_unreachable') || isThreadmuxError(error, 'tmux_failed');
+      if (!isUnknown && isThreadmuxError(error)) return '';
       throw error;
     });
   const row = readRow(CURRENT_PANE_VARIABLES, printed.replace(/\n$/, ''));

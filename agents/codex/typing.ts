@@ -16,9 +16,9 @@ export const CODEX_TYPING: TypingRules = {
   interrupt: ['Escape'],
 };
 
-/** A pasted `!` runs a command at once, also after blanks, and nothing reports it. */
+/** A pasted `!` runs a command at once, also after blanks, and nothing reports it. What counts as a blank is for Codex to say. */
 function refuseForCodex(text: string): string | undefined {
-  if (/^\s*!/u.test(text))
+  if (/^[\s\p{C}]*!/u.test(text))
     return 'Codex would run a text that begins with `!` as a shell command, so it was not typed. Put a word before it.';
   return undefined;
 }

@@ -22,6 +22,7 @@ const SCREEN_MS = 300;
 const LOOK_MS = 60;
 /** So long after Enter, an agent that works has put the text into its queue, or has reported that it was submitted. */
 const QUEUED_WITHIN_MS = 1_000;
+const DRAWN_WITHIN_MS = 700;
 
 interface SubmitRules extends TypingPatience {
   /** How long to wait for the receipt. */
@@ -47,8 +48,11 @@ export async function submitText(
   for (let shortMs = mayQueue && sent.wasBusy ? QUEUED_WITHIN_MS : confirmMs; ; shortMs *= 2) {
     const until = Math.min(deadline, Date.now() + shortMs);
     const proof = await proofBefore(until, target, { ...sent, typed }, reach, rules.allowShell);
-    if (proof?.kind === 'submitted') return { outcome: 'submitted', at };
-    if (proof === undefined && (await isQueued(target, typed.text))) return { outcome: 'queued', at };
+    if (proof?.kind === 'submitted') {
+      const isWaiting = mayQueue && sent.wasBusy && (await showsQueue(target, typed.text));
+      return { outcome: isWaiting ? 'queued' : 'submitted', at };
+    }
+    if (proof === undefined && (await queueOf(target, typed.text)) !== 'no') return { outcome: 'queued', at };
     if (proof === undefined && Date.now() < deadline) continue;
     throw new ThreadmuxError('not_submitted', `the text was typed, but not confirmed. ${proof?.because ?? ''}`.trim(), {
       hint: 'Read the screen before you send it again: it may have been submitted.',
@@ -94,12 +98,20 @@ async function hasReceipt(
   }
 }
 
-/** The agent works, and the text has left its box. */
-async function isQueued(target: SessionTarget, text: string): Promise<boolean> {
+/** Newer versions of Claude Code send the receipt when they put the text into their queue, and draw it a moment later. */
+async function showsQueue(target: SessionTarget, text: string): Promise<boolean> {
+  for (const deadline = Date.now() + DRAWN_WITHIN_MS; Date.now() < deadline; await sleep(LOOK_MS))
+    if ((await queueOf(target, text)) === 'shown') return true;
+  return false;
+}
+
+/** `likely`: the agent works, and the text has left its box. */
+async function queueOf(target: SessionTarget, text: string): Promise<'shown' | 'likely' | 'no'> {
   const seen = await lookAtPane(target.tmux, paneOf(target));
-  if (seen.kind === 'gone') return false;
+  if (seen.kind === 'gone') return 'no';
   const { screen, driver } = readPane(seen, target.record ?? UNREPORTED);
-  return takesLater(screen) && driver.screen.boxHolds(screen, text) !== 'yes';
+  if (screen.kind === 'empty' && screen.queued) return 'shown';
+  return takesLater(screen) && driver.screen.boxHolds(screen, text) !== 'yes' ? 'likely' : 'no';
 }
 
 function notTyped(sent: Exclude<TypingOutcome, { outcome: 'typed' }>): ThreadmuxError {

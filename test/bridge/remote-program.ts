@@ -34,16 +34,20 @@ export interface RemoteProgram {
   stopAt(step: string, when: 'before' | 'after'): Promise<{ readonly script: number; go(how: 'on' | 'exit'): void }>;
 }
 
-export async function startRemoteProgram(faults: Faults = {}): Promise<RemoteProgram> {
+/** `config`: more of its configuration. `sshd`: behind the real one. */
+export async function startRemoteProgram(
+  faults: Faults = {},
+  { config = {}, sshd = false }: { readonly config?: object; readonly sshd?: boolean } = {},
+): Promise<RemoteProgram> {
   const workspace = await startTestWorkspace({ faults });
   const steps = tempFolder();
-  const far = await startFarHost('far', { path: `${steppedTools(steps)}:/usr/bin:/bin` });
+  const far = await startFarHost('far', { path: `${steppedTools(steps)}:/usr/bin:/bin`, sshd });
   mkdirSync(join(far.ssh.home, 'code', 'shop'), { recursive: true });
   const hosts = { far: { ssh: 'far', socket: far.place.tmux.socket, roots: ['~/code'] } };
   const { api, token, channelId, userId } = workspace;
   // With the token in its environment, the program would start a second process that does the work.
   const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
-  const machine = startMachine(workspace, { config: { hosts, servers } });
+  const machine = startMachine(workspace, { config: { hosts, servers, ...config } });
   const bin = join(machine.tmux.dir, 'bin');
   mkdirSync(bin);
   // The real ssh client finds its configuration through the password file, not through HOME.

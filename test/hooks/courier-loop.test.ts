@@ -8,6 +8,7 @@ import { holderOf } from '../../home/lock.ts';
 import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { runCourier } from '../../hooks/courier-loop.ts';
 import type { Letter } from '../../hooks/letter.ts';
+import { openOutbox } from '../../hooks/outbox.ts';
 import {
   COURIER,
   DROP,
@@ -195,6 +196,25 @@ describe('the courier', () => {
       got.push(textOf(letter));
     });
     await vi.waitFor(() => expect(got).toEqual(['elsewhere', 'one', 'two']), 8_000);
+  });
+
+  it('handles at most 200 letters at the same time, and those that wait for the next attempt hold up no others', async () => {
+    const machine = startMachine();
+    const outbox = openOutbox(machine.home.folder('outbox'));
+    const letter = (pane: number) =>
+      `threadmux 2\ntmux /s,4242,0\npane %${pane}\n\n${JSON.stringify(stopInput(`of ${pane}`))}\n`;
+    for (let pane = 0; pane < 450; pane++) outbox.add(`4242.${pane}`, letter(pane));
+    let [running, most, failed] = [0, 0, 0];
+    const got = new Set<string>();
+    inProcess(machine, async ({ pane }) => {
+      most = Math.max(most, ++running);
+      await sleep(10);
+      running--;
+      if (Number(pane.slice(1)) % 2 === 0 && failed++ < 225) throw new Error('the server is away');
+      got.add(pane);
+    });
+    await vi.waitFor(() => expect(got.size).toBe(450), 30_000);
+    expect(most).toBeLessThanOrEqual(200);
   });
 
   it('sets aside a letter that killed it twice, says so in its thread, and continues', async () => {

@@ -3,7 +3,8 @@
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PaneFacts } from '../../agents/screen.ts';
+import { driverOf } from '../../agents/list.ts';
+import type { AgentScreen, PaneFacts } from '../../agents/screen.ts';
 
 export interface RecordedScreen {
   /** "opencode-1.18.33/80x24/empty-fresh" */
@@ -16,7 +17,7 @@ export interface RecordedScreen {
 const SCREENS = join(import.meta.dirname, '../fixtures/screens');
 
 /** `agentCommand`: the name of its program, as tmux calls it. */
-export function recordedScreens(folder: string, agentCommand: string): readonly RecordedScreen[] {
+function recordedScreens(folder: string, agentCommand: string): readonly RecordedScreen[] {
   return readdirSync(join(SCREENS, folder)).flatMap((size) => {
     const lines = readFileSync(join(SCREENS, folder, size, 'facts.tsv'), 'utf8')
       .trimEnd()
@@ -32,4 +33,44 @@ export function recordedScreens(folder: string, agentCommand: string): readonly 
       return { path, name, ansi: readFileSync(join(SCREENS, `${path}.ansi`), 'utf8'), facts };
     });
   });
+}
+
+/** The folder of each agent, and its program as tmux calls it. */
+const RECORDED = {
+  claude: ['2.1.325', 'claude'],
+  codex: ['codex-0.166.0', 'node'],
+  gemini: ['gemini-0.61.0', 'node'],
+  opencode: ['opencode-1.18.33', 'opencode'],
+  pi: ['pi-0.73.1', 'pi'],
+} as const;
+
+export type RecordedAgent = keyof typeof RECORDED;
+
+export function screensOf(agent: RecordedAgent) {
+  const [folder, program] = RECORDED[agent];
+  const recorded = recordedScreens(folder, program);
+  const find = (name: string, size = '120x40'): RecordedScreen => {
+    const found = recorded.find(({ path }) => path.endsWith(`${size}/${name}`));
+    if (found === undefined) throw new Error(`${name} is not recorded`);
+    return found;
+  };
+  const { read } = driverOf(agent).screen;
+  return {
+    ...{ recorded, find, read },
+    /** What is concluded from this screen. */
+    readNamed(name: string, size?: string): AgentScreen {
+      const { ansi, facts } = find(name, size);
+      return read(ansi, facts);
+    },
+  };
+}
+
+/** Whether the name says that a text may be typed. */
+export function isSafeScreen({ name }: RecordedScreen): boolean {
+  return /^(?:empty|busy)-/.test(name) && !name.includes('draft');
+}
+
+export function withoutColours({ ansi }: RecordedScreen): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: taking the colours off
+  return ansi.replace(/\u001b\[[\d;]*m/g, '');
 }

@@ -14,7 +14,7 @@ const ARGUMENTS: Readonly<Partial<Record<LabAgentName, readonly string[]>>> = { 
 /** The keys that allow a command in the terminal. pi never asks. */
 const ALLOW: Readonly<Partial<Record<LabAgentName, string>>> = { codex: 'y', gemini: '1', opencode: 'Enter' };
 
-it.each(labAgents())('%s that a user has started is typed into by its screen', async (name) => {
+it.each(labAgents())('%s that a user has started is typed into by its screen', { timeout: 400_000 }, async (name) => {
   const lab = await startThreadmuxLab([name], false);
   onTestFinished(() => lab.stop());
   const thread = await lab.startByHand(name, ...(ARGUMENTS[name] ?? []));

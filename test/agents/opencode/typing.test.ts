@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { opencode } from '../../../agents/opencode/driver.ts';
 import { pi } from '../../../agents/pi/driver.ts';
-import { type RecordedScreen, recordedScreens } from '../../support/recorded-screens.ts';
+import { type RecordedScreen, screensOf } from '../../support/recorded-screens.ts';
 
-const recorded = recordedScreens('opencode-1.18.33', 'opencode');
+const { recorded } = screensOf('opencode');
 const size = { width: 120, height: 40 };
 
 /** Whether a line of the screen matches, as tmux would say. */
@@ -74,7 +74,7 @@ describe('a text for OpenCode', () => {
 
 describe('what tmux checks while a text is typed into pi', () => {
   it('finds lists of pi, and none on a screen that takes a text', () => {
-    const screens = recordedScreens('pi-0.73.1', 'pi');
+    const { recorded: screens } = screensOf('pi');
     const list = pi.screen.dialogLine ?? '';
     const found = screens.filter(({ name }) => name.startsWith('dialog-')).filter((one) => shows(one, list));
     expect(found.length).toBeGreaterThan(5);

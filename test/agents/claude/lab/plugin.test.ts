@@ -86,6 +86,20 @@ describe('Claude with the plugin', () => {
     expect(lab.tmux('list-sessions', '-F', '#S').split('\n')).not.toContain('helper');
   });
 
+  it('hears at once that another session takes a message later, and waits for the reply to it', async () => {
+    await use('start_session', { name: 'busy', directory: lab.project, prompt: 'slow 25' });
+    const queued = { session: 'busy', text: 'and then' };
+    expect(await use('send_message', queued)).toEqual({ outcome: 'queued' });
+    const { sessions } = await use('list_sessions', { prefix: 'busy' });
+    expect(sessions).toMatchObject([{ session: 'busy', state: 'working' }]);
+    expect((await lab.find('busy')).prompts()).toEqual(['slow 25']);
+    expect(await use('wait', { session: 'busy', timeout_seconds: 60 })).toMatchObject({
+      state: 'idle',
+      reply: 'Echo: and then',
+    });
+    expect(await use('stop_session', { session: 'busy' })).toEqual({ stopped: true });
+  });
+
   it('sends a file, notifies, and asks a person who taps', async () => {
     writeFileSync(join(lab.project, 'report.txt'), 'fine\n');
     expect(await use('send_file', { path: 'report.txt' })).toEqual({ sent: true });
