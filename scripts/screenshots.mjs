@@ -51,6 +51,7 @@ await picture('phone-list', { ...PHONE, colorScheme: 'dark' }, '/');
 await picture('phone-card', { ...PHONE, colorScheme: 'light' }, `/#/${story.notes}`);
 await panelPictures();
 await browser.close();
+port.close();
 await workspace.close();
 rmSync(folder, { recursive: true, force: true });
 
