@@ -98,7 +98,7 @@ it('killed at each step, a thread created by hand gets one session and its first
     WAIT,
   );
   up.kill();
-}, 120_000);
+}, 300_000);
 
 it('killed before or after its session starts, a channel that talks to one starts it once', async () => {
   const { workspace, machine, startAgain, prompts, untilTyped, sessions } = await start({ talk: 'main' });

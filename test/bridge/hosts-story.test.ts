@@ -35,7 +35,7 @@ async function start(servers: Servers) {
 
 describe.each(SERVERS)('two hosts with sshd and no Node.js, through %s', (_, servers) => {
   it('support everything, also after one was unreachable, and never have the token', {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     const { setting, mini, claude, folder } = await start(servers);
     const { workspace } = setting;
