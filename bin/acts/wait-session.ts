@@ -114,7 +114,7 @@ async function unlessAway<Seen>(act: () => Promise<Seen>): Promise<Seen | undefi
 function meaningOf({ state, record }: Look, { session }: SessionTarget, since: number): WaitResult | undefined {
   switch (state.state) {
     case 'idle':
-      return isOld(state, record, since) ? undefined : { state: 'idle', about: null };
+      return isOutdatedIdle(state, record, since, Date.now()) ? undefined : { state: 'idle', about: null };
     case 'needs_person':
       return { state: 'needs_person', about: state.for ?? 'dialog' };
     case 'ended':
@@ -128,13 +128,21 @@ function meaningOf({ state, record }: Look, { session }: SessionTarget, since: n
   }
 }
 
+type IdleRecord = Pick<ThreadRecord, 'claudeSession' | 'state' | 'at' | 'submitted'>;
+
 /** Something was submitted after the session became idle, and what is known is older than that. */
-function isOld({ since: idleSince }: ShownState, record: ThreadRecord | undefined, since: number): boolean {
+export function isOutdatedIdle(
+  { since: idleSince }: Pick<ShownState, 'since'>,
+  record: IdleRecord | undefined,
+  since: number,
+  now: number,
+): boolean {
   const reportedAt = record?.submitted?.at(-1)?.at ?? 0;
   const submittedAt = Math.max(since, reportedAt);
   if (record !== undefined && record.claudeSession !== '' && record.state !== 'working' && record.at >= submittedAt)
-    return false;
-  const ageMs = Date.now() - submittedAt;
+    // An agent that is still starting reports its start after the text was typed, and only then the text.
+    return reportedAt < since && now - record.at < SEEN_WITHIN_MS;
+  const ageMs = now - submittedAt;
   if (idleSince === undefined) return ageMs < SHOWN_WITHIN_MS;
   // What no hook reports (a slash command, an agent without hooks) may be over before anybody sees it.
   return idleSince < submittedAt && (reportedAt >= since ? reportedAt > 0 : ageMs < SEEN_WITHIN_MS);
