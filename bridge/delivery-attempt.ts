@@ -203,17 +203,16 @@ async function typeInto(
       const isCovered = delivery.kind === 'text-only' && ['dialog', 'changing'].includes(delivery.because);
       if (isCovered && isReported) return { ...into, before: text ?? '', isCovered };
       if (delivery.kind === 'text-only')
-        return {
-          kind: 'unconfirmed',
-          because: 'The text is in the input box, but the screen changed before Enter was pressed.',
-          screen: shown,
-        };
+        return { kind: 'unconfirmed', because: delivery.because === 'mixed' ? MIXED : CHANGED, screen: shown };
       options.onUntyped();
       return waiting(`The pane changed before the text was typed (${delivery.because}).`, shown);
     }
   }
 }
 
+const CHANGED = 'The text is in the input box, but the screen changed before Enter was pressed.';
+const MIXED =
+  'The text is in the input box after another text, so Enter was not pressed. Clear the box in the terminal, or with `!key C-u`.';
 /** After this time, only the input box decides. */
 const ARRIVES_WITHIN_MS = 2_000;
 

@@ -8,6 +8,7 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { untilKeysSettled } from './commands/keys.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
@@ -114,6 +115,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     for (let told = '', tries = 0, isStarted = false; ; ) {
       const refused = refusedMeanwhile(message, way.typed, options);
       if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
+      if (!options.isTerminal(thread.id)) await untilKeysSettled(thread.id, options.tools(), signal);
       const seen = await attemptDelivery(way, {
         ...{ panes: options.panes, allowShell: config.allowShell, signal },
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),

@@ -144,7 +144,7 @@ export async function startServer(
   const tools: CommandContext = {
     ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
     ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
-    ...{ pressing, dialogs, declared, statusOf: createAgentStatus(shared) },
+    ...{ pressing, keyTimes: new Map(), dialogs, declared, statusOf: createAgentStatus(shared) },
     program: options.program ?? { ...NO_PROGRAM, home: home.root },
     store: ownMessages.put,
     accept(message, thread) {

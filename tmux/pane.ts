@@ -35,6 +35,8 @@ export type PaneRefusal =
   | 'in-mode'
   | 'dialog'
   | 'not-stashed'
+  /** Another text is in the box before ours. */
+  | 'mixed'
   | 'changing';
 
 export interface Seen {

@@ -145,6 +145,8 @@ function readDelivery(printed: string, guard: PaneGuard, host: string, length: n
       return { kind: 'delivered' };
     case 'ALREADY':
       return { kind: 'already' };
+    case 'MIXED':
+      return { kind: 'text-only', because: 'mixed', seen: refusalOf(guard, rest).seen };
     case 'HELD':
       return { kind: 'text-only', ...refusalOf(guard, rest) };
     case 'REFUSED':

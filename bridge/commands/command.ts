@@ -52,6 +52,8 @@ export interface CommandContext {
   readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
+  /** When keys were pressed by a command or button, per thread (`performance.now()`). */
+  readonly keyTimes: Map<string, number>;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;
   /** Takes a message that the bot posted for a user, like one that was written. */

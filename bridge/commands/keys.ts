@@ -76,7 +76,7 @@ async function press(order: CommandCall, keys: readonly string[], tools: Command
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneOf(order.thread, tools);
     const guard = { pane: pane.record, command: undefined };
-    return { pane, pressed: await strike(pane, order, keys, guard) };
+    return { pane, pressed: await strike(pane, order, keys, guard, tools) };
   });
   return shownAfter(pane, pressed);
 }
@@ -118,11 +118,7 @@ export async function pressUnder(
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? { dialog: screen.dialogLine } : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
-    const pressed = await strike(pane, order, [key], {
-      pane: record,
-      command: undefined,
-      ...still,
-    });
+    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
@@ -136,10 +132,25 @@ async function strike(
   order: CommandCall,
   keys: readonly string[],
   guard: PaneGuard,
+  { keyTimes }: Pick<CommandContext, 'keyTimes'>,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
-  return pressKeys(tmux, guard, order.id, keys);
+  const pressed = await pressKeys(tmux, guard, order.id, keys);
+  keyTimes.set(order.thread?.id ?? '', performance.now());
+  return pressed;
+}
+
+/** After Escape, an agent may put the interrupted prompt back into its box: a text that is typed meanwhile would join it. */
+const KEYS_SETTLE_MS = 1_000;
+
+export async function untilKeysSettled(
+  thread: string,
+  { keyTimes }: Pick<CommandContext, 'keyTimes'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const left = (keyTimes.get(thread) ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
+  if (left > 0) await sleep(left, undefined, { signal });
 }
 
 async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<MessageDraft> {

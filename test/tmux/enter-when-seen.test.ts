@@ -125,6 +125,18 @@ describe('typing into a box that shows the text', () => {
     await vi.waitFor(() => expect(received()).toEqual(pasted('hello')));
   });
 
+  it('presses nothing if another text is in the box before it, also not if it is tried again', async () => {
+    const server = startTmux();
+    const { guard, tell, prompts } = await startFake(server);
+    await tell('draft', 'slow 50');
+    const options = { settleMs: 200, shown: shownText('hello') };
+    const typed = () => typeMessage(server.tmux, guard, { id: '1', text: 'hello' }, options);
+    expect(await typed()).toMatchObject({ kind: 'text-only', because: 'mixed' });
+    expect(await typed()).toMatchObject({ kind: 'text-only' });
+    expect(server.call('capture-pane', '-p', '-t', guard.pane.paneId)).toContain('slow 50hello');
+    expect(prompts()).toEqual([]);
+  });
+
   it('holds Enter back if a dialog covers the box instead', async () => {
     const server = startTmux();
     const { guard, tell, noted } = await startFake(server);
