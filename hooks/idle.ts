@@ -84,7 +84,7 @@ async function writtenTurn(
   for (const deadline = Date.now() + BEHIND_MS; ; await sleep(LOOK_MS)) {
     const turn = await turns.read(path, { promptId, files });
     if (last === undefined || last.trim() === '' || isAtEnd(turn, last)) return turn;
-    if (turn === undefined || Date.now() > deadline) return turn;
+    if (Date.now() > deadline) return turn;
   }
 }
 

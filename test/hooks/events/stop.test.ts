@@ -199,11 +199,14 @@ describe('a reply', () => {
     expect(await saidIn(workspace, WEB)).toEqual(['late, but here']);
   });
 
-  it('contains what was said before the last text, even if the transcript is written late', async () => {
+  it.each([
+    ['the transcript is written late', promptLine('go', 'p1'), ''],
+    ['even the prompt is written late', promptLine('earlier', 'p0'), promptLine('go', 'p1')],
+  ])('contains what was said before the last text, also if %s', async (_, before, after) => {
     const { workspace, deliver, stop, pane, transcript } = await start();
-    writeFileSync(transcript, promptLine('go', 'p1'));
+    writeFileSync(transcript, before);
     const telling = deliver(pane, stop('p1', 'two'));
-    setTimeout(() => appendFileSync(transcript, saidLine('one', 'a') + saidLine('two', 'b')), 100);
+    setTimeout(() => appendFileSync(transcript, after + saidLine('one', 'a') + saidLine('two', 'b')), 100);
     await telling;
     expect(await saidIn(workspace, WEB)).toEqual(['one', 'two']);
   });
