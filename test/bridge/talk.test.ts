@@ -41,16 +41,16 @@ describe('a channel that talks to a session', () => {
   it('gives a declared session that a message starts its prompt first, once', async () => {
     const { setting, claude, channelId } = await startProject({
       talk: 'main',
-      sessions: [{ name: 'main', start: 'manual', prompt: 'read TODO.md' }],
+      sessions: [{ name: 'main', start: 'manual', prompt: 'read NOTES.md' }],
     });
     const message = await setting.say(channelId, 'hello');
-    await vi.waitFor(() => expect(claude.prompts()).toEqual(['read TODO.md', 'hello']), WAIT);
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['read NOTES.md', 'hello']), WAIT);
     await setting.untilMarked(message, '✅');
-    const prompt = await setting.answer(channelId, /^read TODO\.md$/);
+    const prompt = await setting.answer(channelId, /^read NOTES\.md$/);
     await setting.untilMarked(prompt, '✅');
     await setting.restart();
     await aWhile(1_500);
-    expect(claude.prompts()).toEqual(['read TODO.md', 'hello']);
+    expect(claude.prompts()).toEqual(['read NOTES.md', 'hello']);
   });
 
   it('starts the session for a scheduled message, too', async () => {
