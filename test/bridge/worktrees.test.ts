@@ -263,9 +263,7 @@ it('works on another host, which has only sh and git', async () => {
   const at = join(realpathSync(host.ssh.home), '.threadmux/worktrees/shop/web');
   expect(readdirSync(at)).toEqual(['.git', 'a.txt', 'sub']);
   expect((await setting.answer(thread, /done, exit code 0/)).content).toContain('prepared');
-  expect(
-    (await setting.shared.worktrees.listWorktrees('mini')).map(({ name, session, branch }) => [name, session, branch]),
-  ).toEqual([['web', 'web', 'threadmux/web']]);
+  expect(setting.shared.worktrees.known()).toMatchObject([{ host: 'mini', name: 'web', branch: 'threadmux/web' }]);
   expect(existsSync(folder)).toBe(true);
   host.place.tmux.call('kill-session', '-t', 'web');
   await reconcile(setting);
