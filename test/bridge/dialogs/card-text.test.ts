@@ -113,6 +113,11 @@ describe('the card of every recorded dialog', () => {
     expect(cardDraft({ ...dialog, text }, 'p'.repeat(16), 'Claude').content).not.toMatch(/^<https/m);
   });
 
+  it('cuts no character in two', () => {
+    const dialog = { ...find('2.1.325/80x24/dialog-trust'), text: [`x${'𝐀'.repeat(200)}`] };
+    expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).not.toMatch(/\p{Cs}/u);
+  });
+
   it('hides nothing and renders nothing that is on the screen', () => {
     const evil = ['``` @everyone', 'a\u202eb', '[click](https://evil.example)'];
     const { content } = cardDraft(
