@@ -2,7 +2,7 @@
 
 import type { Config } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { parseThreadTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
