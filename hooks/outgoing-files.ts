@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
-import { readChecked } from '../home/checked-file.ts';
+import { readChecked, tryTo } from '../home/checked-file.ts';
 import type { Host } from '../hosts/host.ts';
 
 export interface OutgoingFiles {
@@ -126,14 +126,6 @@ function whyNot(real: string, rules: AttachRules): string | undefined {
 function isInside(path: string, root: string): boolean {
   const below = relative(root, path);
   return below !== '' && !isAbsolute(below) && below.split(sep)[0] !== '..';
-}
-
-function tryTo<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined; // the caller gives the reason; the errno would not help
-  }
 }
 
 /** Files in this folder may always be sent. */
