@@ -92,7 +92,7 @@ export async function startServer(
   if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
   const known = createKnownThreads(rest, places, threads);
-  const cursors = openCursors(state('cursors'));
+  const cursors = openCursors(state('cursors'), startedAt(rest));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const ownMessages = openOwnMessages(state('own-messages'), inbox);
   const marks = createStatusReactions(rest, log);
@@ -214,4 +214,10 @@ export async function startServer(
       await streams.close();
     },
   };
+}
+
+/** By the server's clock, of which only the second is known: what is written from now on must not be missed. */
+function startedAt(rest: Pick<Rest, 'serverTime'>): number {
+  const [here, there] = [Date.now(), rest.serverTime()];
+  return there < here ? there - 1_000 : there;
 }

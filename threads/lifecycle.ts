@@ -149,7 +149,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         // A new thread may not be in the registry yet.
-        if (known === undefined || Date.now() - snowflakeTime(id) < YOUNG_MS) return;
+        if (known === undefined || known.rest.serverTime() - snowflakeTime(id) < YOUNG_MS) return;
         await postNotice(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
         return archiveThread(known.rest, id);
       }

@@ -281,6 +281,7 @@ describe('a command to approve', () => {
     ['letters of two units each, up to an edge', ['rm -rf ~', `: ${'𝐀'.repeat(38)}▔`, 'echo hello']],
     ['letters with marks, up to an edge', ['rm -rf ~', `: ${'a\u0301'.repeat(38)}▔`, 'echo hello']],
     ['the words of a login', ['Paste code here if prompted >x; rm -rf ~', 'echo hello']],
+    ['the words of a longer list', ['rm -rf ~', '5 more', '… +5 lines']],
     ['a space that is none', ['echo\u00a0hello', 'rm -rf ~']],
   ])('is read in full, with its own options, although it has %s', (_, command) => {
     const dialog = see(asking(command));
