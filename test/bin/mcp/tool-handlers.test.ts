@@ -4,13 +4,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-<<<<<<< HEAD:test/bin/mcp/tool-handlers.test.ts
 import { TOOLS } from '../../../bin/mcp/tool-definitions.ts';
-import { type RunningUp, startRunningUp } from '../../support/running-up.ts';
-=======
-import { TOOLS } from '../../../bin/mcp/tool-list.ts';
 import { startAgent, startRunningUp } from '../../support/running-up.ts';
->>>>>>> less:test/bin/mcp/tools.test.ts
 import { startCli, WAIT } from '../cli.ts';
 import { connectMcp } from './mcp-client.ts';
 
