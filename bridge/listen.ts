@@ -42,7 +42,7 @@ interface ListenOptions {
   readonly onTalk?: (message: DiscordMessage) => void;
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
-  readonly meaningOf: (written: WrittenText & { readonly channelId: string }) => TextMeaning;
+  readonly meaningOf: (written: Omit<WrittenText, 'afterAnother'> & { readonly channelId: string }) => TextMeaning;
   readonly onThread?: (thread: ThreadRef, isLive: boolean) => void;
   /** Threads that users create by hand. */
   readonly adoption?: Pick<ThreadAdoption, 'heard' | 'heardAll' | 'readFirst'>;

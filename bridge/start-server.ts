@@ -161,7 +161,9 @@ export async function startServer(
   });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
-    meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
+    meaningOf({ channelId, ...written }) {
+      return textMeaning({ ...written, afterAnother: prompts.hasJustEnded(channelId) }, prompts.inThread(channelId));
+    },
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
