@@ -12,8 +12,8 @@ import { untilKeysSettled } from './commands/keys.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import type { JourneyOptions } from './journey.ts';
-import { refusedMeanwhile } from './refused-meanwhile.ts';
+import type { JourneyOptions } from './message-journey.ts';
+import { refusedMeanwhile } from './refused-by-config.ts';
 import { createSharedLook } from './seen-screen.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
@@ -78,7 +78,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { typing } = driverOf(options.threads.registry.get(thread.id)?.agent ?? '');
     const typed = as === 'plain' ? composePlain(message.text, paths) : composeForAgent(message.text, paths, as, typing);
     if (typed.kind === 'nothing') {
-      await outcomes.empty(message);
+      await outcomes.dropped(message);
       return inbox.done(message);
     }
     const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };

@@ -4,11 +4,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { createAtOnce } from '../core/at-once.ts';
+import { createConcurrencyLimit } from '../core/concurrency-limit.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
+import { pauseMs } from '../core/retry-with-pauses.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
@@ -59,7 +59,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const attempts = openFailedLetters(outbox.folder);
   const running = new Set<FailedLetter>();
   const oneAtATime = createKeyedQueue();
-  const someAtATime = createAtOnce(AT_ONCE);
+  const someAtATime = createConcurrencyLimit(AT_ONCE);
   const skipped = new Set<string>();
   const announced = new Set<string>();
   /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */

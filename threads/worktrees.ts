@@ -63,8 +63,6 @@ export interface Worktrees {
   /** Its session need not wait any longer. */
   ready(one: KnownWorktree): Promise<void>;
   diff(one: KnownWorktree): Promise<string | undefined>;
-  /** For the panel and the command line: all worktrees on a host, with what is in them. Rejects if the host cannot be reached. */
-  listWorktrees(host: string, look?: boolean): Promise<readonly FoundWorktree[]>;
 }
 
 interface WorktreesOptions {
@@ -243,6 +241,5 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       }),
     ready,
     diff: (one) => worktreeDiff(on(one.host), one),
-    listWorktrees: (host, look = true) => findWorktrees(on(host), look),
   };
 }

@@ -3,15 +3,10 @@
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startRunningUp } from '../../support/running-up.ts';
+import { type RunningUp, startAgent, startRunningUp } from '../../support/running-up.ts';
 import { PROGRAM, WAIT } from '../cli.ts';
 
-const startShop = async (up: Awaited<ReturnType<typeof startRunningUp>>, name = 'shop') => {
-  expect((await up.run(['start', name])).status).toBe(0);
-  const claude = await up.claude(name);
-  await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
-  return claude;
-};
+const startShop = (up: RunningUp) => startAgent(up, 'shop');
 
 describe('start --prompt, wait and reply', () => {
   it('starts an agent, gives it a prompt, and prints the reply', async () => {
