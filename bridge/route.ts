@@ -4,8 +4,6 @@ import type { ServerConfig } from '../core/config.ts';
 import { cleanInbound } from '../core/untrusted-text.ts';
 
 export interface Incoming {
-  readonly id: string;
-  readonly channelId: string;
   readonly authorId: string;
   readonly fromBot: boolean;
   readonly fromWebhook: boolean;

@@ -20,7 +20,6 @@ export interface ThreadRef {
   readonly title: string;
   readonly parentId: string;
   readonly archived: boolean;
-  readonly locked: boolean;
   readonly lastMessageId: string | undefined;
   /** When its archived state last changed, and after how many minutes without activity Discord archives it. */
   readonly archiving?: { readonly at: number; readonly afterMinutes: number };
@@ -120,10 +119,10 @@ export function ourThread(
   const { id, name, parent_id, owner_id, thread_metadata: metadata } = channel;
   if (parent_id !== place.channelId || metadata === undefined) return [];
   if (owner_id !== place.botId && !isAdopted(id)) return [];
-  const { archived, locked, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
+  const { archived, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
   return [
     {
-      ...{ id, title: name ?? '', parentId: parent_id, archived, locked },
+      ...{ id, title: name ?? '', parentId: parent_id, archived },
       lastMessageId: channel.last_message_id ?? undefined,
       ...(afterMinutes === undefined ? {} : { archiving: { at: Date.parse(changed), afterMinutes } }),
     },

@@ -66,7 +66,6 @@ export function createReportedTurns(): ReportedTurns {
       const messages = texts.map((text) => ({ id: text.uuid, texts: [text] }));
       return {
         ...{ promptId: undefined, prompts, messages, tools, state: 'running' },
-        ...{ failure: undefined, durationMs: undefined, whole: true },
       };
     },
     version: (key) => get(key).version,

@@ -67,7 +67,7 @@ function eventsOf(line: Line): readonly HeadlessEvent[] {
     case 'user':
       return line.message.content.flatMap(failed);
     case 'control_request':
-      return [{ kind: 'asks', requestId: line.request_id, tool: line.request.tool_name }];
+      return [{ kind: 'asks', requestId: line.request_id }];
     case 'control_cancel_request':
       return [{ kind: 'answered', requestId: line.request_id }];
     case 'result':

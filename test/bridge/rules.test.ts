@@ -33,8 +33,6 @@ describe('the list of allowed users', () => {
 
 describe('the meaning of a message:', () => {
   const message: Incoming = {
-    id: '5',
-    channelId: '9',
     authorId: '1',
     fromBot: false,
     fromWebhook: false,

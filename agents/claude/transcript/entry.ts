@@ -31,7 +31,7 @@ export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boole
   /** Typed while Claude worked, and read between two tools. */
   | { readonly kind: 'steer'; readonly text: string }
   | { readonly kind: 'interrupted' }
-  | { readonly kind: 'ended'; readonly durationMs: number | undefined }
+  | { readonly kind: 'ended' }
 );
 
 interface ToolUse {
@@ -68,7 +68,6 @@ const line = z.object({
   isApiErrorMessage: z.boolean().default(false),
   promptId: z.string().optional(),
   origin: z.object({ kind: z.string().optional() }).optional().catch(undefined),
-  durationMs: z.number().optional(),
   timestamp: z.string().optional().catch(undefined),
   attachment: z.object({ type: z.string(), prompt: z.string().optional() }).optional().catch(undefined),
   message: z
@@ -109,7 +108,7 @@ function contentOf(data: Line): Content | undefined {
       return { kind: 'steer', text: data.attachment.prompt ?? '' };
     case 'system':
       if (data.subtype !== 'turn_duration') return undefined;
-      return { kind: 'ended', durationMs: data.durationMs };
+      return { kind: 'ended' };
     default:
       return undefined;
   }

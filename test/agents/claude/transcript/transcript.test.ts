@@ -50,8 +50,6 @@ describe('readTurn', () => {
       promptId: 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7',
       prompts: ['steps 2'],
       state: 'finished',
-      durationMs: 347,
-      whole: true,
       tools: [
         { name: 'Bash', label: 'Bash: Show the step', outcome: 'ok' },
         { name: 'Bash', label: 'Bash: Show the step', outcome: 'ok' },
@@ -154,7 +152,6 @@ describe('readTurn', () => {
     expect(await readTurn(path)).toMatchObject({
       prompts: ['fail 400'],
       state: 'failed',
-      failure: 'API Error: 400 scripted failure 400',
       messages: [],
     });
   });
@@ -222,10 +219,10 @@ describe('readTurn', () => {
     expect(texts(await readTurn(path))).toEqual(['a', 'b']);
   });
 
-  it('says when a turn is longer than the part it read', async () => {
+  it('has only the end of a turn that is longer than the part it read', async () => {
     const path = fileWith(lines(human('go'), said('a'.repeat(5000)), said('b'.repeat(5000))));
     const turn = await readTurn(path, { maxBytes: 4000 });
-    expect(turn).toMatchObject({ whole: false, prompts: [] });
+    expect(turn).toMatchObject({ prompts: [] });
     expect(texts(turn)).toEqual(['b'.repeat(5000)]);
   });
 
