@@ -51,7 +51,8 @@ export function createInteractionHandler(
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, tools, log } = options;
   const used: UsedScreens = new Map();
-  const startedAt = Date.now();
+  /** By the server's clock, like the ids of messages. */
+  const startedAt = rest.serverTime();
   /** The messages with a screen that this process has shown. */
   const renewed = new Set<string>();
 

@@ -150,6 +150,7 @@ export interface Cursors {
 /** A message is typed within a day or never. */
 const CURSORS_KEPT_MS = 30 * 86_400_000;
 
+/** `now`: by the server's clock, like the ids of messages. */
 export function openCursors(path: string, now = Date.now()): Cursors {
   const stored = readJson(path, schema);
   let since = stored?.since ?? snowflakeAt(now);

@@ -1,5 +1,5 @@
 // Starts everything for one server: its gateway connection, and the parts that take a message into its pane. It only connects
-// them; journey.ts shows the steps.
+// them; message-journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
 import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
@@ -26,14 +26,14 @@ import { createDialogs } from './dialogs/dialogs.ts';
 import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
-import { createJourney } from './journey.ts';
 import { listen, whereIs } from './listen.ts';
+import { createJourney } from './message-journey.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
-import { createRetry } from './retry.ts';
+import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
@@ -92,7 +92,7 @@ export async function startServer(
   if (place === undefined) throw new ThreadmuxError('config_invalid', 'there is no channel to listen to');
   const { botId } = place;
   const known = createKnownThreads(rest, places, threads);
-  const cursors = openCursors(state('cursors'));
+  const cursors = openCursors(state('cursors'), startedAt(rest));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const ownMessages = openOwnMessages(state('own-messages'), inbox);
   const marks = createStatusReactions(rest, log);
@@ -161,7 +161,9 @@ export async function startServer(
   });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
-    meaningOf: (message) => textMeaning(message, prompts.inThread(message.channelId)),
+    meaningOf({ channelId, ...written }) {
+      return textMeaning({ ...written, afterAnother: prompts.hasJustEnded(channelId) }, prompts.inThread(channelId));
+    },
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
     onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
@@ -214,4 +216,10 @@ export async function startServer(
       await streams.close();
     },
   };
+}
+
+/** By the server's clock, of which only the second is known: what is written from now on must not be missed. */
+function startedAt(rest: Pick<Rest, 'serverTime'>): number {
+  const [here, there] = [Date.now(), rest.serverTime()];
+  return there < here ? there - 1_000 : there;
 }

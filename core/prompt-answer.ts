@@ -19,6 +19,8 @@ export interface WrittenText {
   readonly repliedTo: string | undefined;
   /** Received from the gateway when it was written; not replayed, and not read later after a gap or a restart. */
   readonly live: boolean;
+  /** Another prompt of the thread ended a moment ago: the text may have been written for that one. */
+  readonly afterAnother: boolean;
 }
 
 export type TextMeaning =
@@ -33,8 +35,11 @@ export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]):
   return { kind: looksLikeAnswer(written.text, open) ? 'unclear' : 'message' };
 }
 
-function promptMeant({ id, repliedTo, live }: WrittenText, open: readonly ShownPrompt[]): ShownPrompt | undefined {
-  const only = open.length === 1 ? open[0] : undefined;
+function promptMeant(
+  { id, repliedTo, live, afterAnother }: WrittenText,
+  open: readonly ShownPrompt[],
+): ShownPrompt | undefined {
+  const only = open.length === 1 && !afterAnother ? open[0] : undefined;
   const meant = repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
   if (!live || meant === undefined || meant.messageId === '') return undefined;
   return isNewer(id, meant.messageId) ? meant : undefined;

@@ -5,9 +5,9 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../core/config.ts';
-import { keepTrying } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
+import { keepTrying } from '../core/retry-with-pauses.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { archiveThread } from '../discord/threads.ts';
@@ -20,7 +20,7 @@ import type { HostList } from '../tmux/host-list.ts';
 import { stopKeepingAll } from '../tmux/sessions.ts';
 import type { KnownThreads } from './connections.ts';
 import { endedNotice } from './ended-notice.ts';
-import { createEndFinisher } from './finish-ends.ts';
+import { createEndFinisher } from './finish-session-ends.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
@@ -149,7 +149,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const { id } = change.thread;
         const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
         // A new thread may not be in the registry yet.
-        if (known === undefined || Date.now() - snowflakeTime(id) < YOUNG_MS) return;
+        if (known === undefined || known.rest.serverTime() - snowflakeTime(id) < YOUNG_MS) return;
         await postNotice(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
         return archiveThread(known.rest, id);
       }

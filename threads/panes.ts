@@ -1,7 +1,7 @@
 // Finds the pane of a thread: the one in its record or, if that is gone, the session's current pane.
 
 import type { Config } from '../core/config.ts';
-import { parseThreadTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';

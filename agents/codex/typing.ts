@@ -1,8 +1,8 @@
 // How a message is typed into Codex's box, and which texts are not. Pure.
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows, DRAWN_DIFFERENTLY, visibleWords } from '../box-words.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
+import { beginsAlike, boxShows, DRAWN_DIFFERENTLY, visibleWords } from '../compare-box-text.ts';
 import type { TypingRules } from '../driver.ts';
 import type { AgentScreen, ShownText } from '../screen.ts';
 import { findCodexBox } from './screen/screen.ts';

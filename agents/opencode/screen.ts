@@ -11,7 +11,8 @@ export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentSc
   const rows = seen.rows.map(textOf);
   const box = findBox(rows);
   if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
-  const dialog = findList(rows) ?? findPrompt(rows);
+  // The prompt first: text of the agent can look like the title of a list, and its card would not show what is asked.
+  const dialog = findPrompt(rows) ?? findList(rows);
   if (dialog !== undefined) return { kind: 'dialog', ...dialog };
   if (showsSubagent(rows)) return { kind: 'subagent' };
   return { kind: box === undefined ? 'unknown' : 'aside' };

@@ -1,10 +1,10 @@
 // Presses Esc in a session whose agent works. Never in a dialog, which Esc would answer, and never in an idle box, where a second Esc opens
 // another dialog.
 
-import { newOrderId } from '../../bridge/program-requests.ts';
+import { keyId } from '../../bridge/dialogs/choose-option.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
-import { pressKeys } from '../../tmux/keys.ts';
+import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, type SessionTarget } from '../find-session.ts';
 import { UNREPORTED } from './type-text.ts';
@@ -19,7 +19,8 @@ export async function interruptSession(target: SessionTarget): Promise<boolean> 
   if (screen.kind === 'dialog') throw needsPerson();
   if (!((screen.kind === 'empty' || screen.kind === 'draft') && screen.busy)) return false;
   const guard = { pane, command: target.record?.command || seen.command, dialog: driver.screen.dialogLine };
-  const pressed = await pressKeys(target.tmux, guard, newOrderId(), driver.typing.interrupt);
+  // Not by an id of this machine's clock: keys of people have ids of Discord's, and smaller ones would count as pressed.
+  const pressed = await pressInDialog(target.tmux, { ...guard, shows: [] }, keyId(), driver.typing.interrupt);
   if (pressed.kind !== 'refused') return true;
   if (pressed.because === 'dialog') throw needsPerson();
   throw new ThreadmuxError('busy', `Esc was not pressed: the pane has changed (${pressed.because})`, {

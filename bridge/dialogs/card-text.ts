@@ -208,7 +208,8 @@ function wrapLine(line: string): readonly string[] {
   const room = WIDTH - indent.length;
   while (rest.length > room) {
     const space = rest.lastIndexOf(' ', room);
-    const at = space > 0 ? space : room;
+    const isInPair = /[\ud800-\udbff]/.test(rest.charAt(room - 1)); // half a character could not be sent
+    const at = space > 0 ? space : isInPair ? room - 1 : room;
     out.push(indent + rest.slice(0, at).trimEnd());
     rest = rest.slice(at).trimStart();
   }

@@ -31,6 +31,12 @@ interface CardFacts {
 const PROMPT_WITHIN_MS = 3_000;
 const OF_HOOKS: readonly string[] = ['permission', 'question', 'plan'];
 
+/**
+ * All of a kind have the same title, so another text is another thing to approve: it must not take the place of the one that somebody is
+ * about to tap, and people are told of a new message, not of an edit.
+ */
+const APPROVES: readonly string[] = ['permission', 'plan'];
+
 /** Hooks post prompts for these; an unknown dialog may be one of them. */
 export function isOfHooks(which: string): boolean {
   return OF_HOOKS.includes(which) || which === 'unknown';
@@ -45,7 +51,7 @@ export function decideCard({ dialog, card, ...facts }: CardFacts): CardStep {
   const isSame = card?.print === dialog.print;
   if (isSame) return { do: card.message === '' ? 'post' : 'nothing' };
   const isScrolled = card?.which === dialog.which && card.title === dialog.title && card.answer === undefined;
-  if (isScrolled) return { do: 'edit' };
+  if (isScrolled && !APPROVES.includes(dialog.which)) return { do: 'edit' };
   const left = PROMPT_WITHIN_MS - facts.seenForMs;
   if (isOfHooks(dialog.which) && facts.isHeard && left > 0)
     return card === undefined ? { do: 'wait', ms: left } : { do: 'close' };

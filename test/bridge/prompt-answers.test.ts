@@ -118,6 +118,21 @@ describe('two prompts in one thread', () => {
     await expectOpen(setting, second);
   });
 
+  it('ignore a "yes" that comes just after the first one ended: it may be meant for that one', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const first = await ask(parts, 'make');
+    const second = await ask(parts, 'rm -rf build');
+    await setting.workspace.person.tap(pane.thread, first.message.id, buttonOf(first.message, 'Deny'));
+    await first.hook.printed;
+    await vi.waitFor(() => expect(setting.shared.prompts.inThread(pane.thread)).toHaveLength(1), WAIT);
+    await setting.say(pane.thread, 'yes');
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, second);
+    await setting.workspace.person.say(pane.thread, 'yes', { replyTo: second.message.id });
+    expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+
   it('ignore a reply to one that is over', async () => {
     const parts = await start();
     const { setting, pane } = parts;
@@ -129,6 +144,7 @@ describe('two prompts in one thread', () => {
     await person.say(pane.thread, 'yes', { replyTo: first.message.id });
     await setting.answer(pane.thread, UNCLEAR);
     await expectOpen(setting, second);
+    await vi.waitFor(() => expect(setting.shared.prompts.hasJustEnded(pane.thread)).toBe(false), WAIT);
     await setting.say(pane.thread, 'yes');
     expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
   });

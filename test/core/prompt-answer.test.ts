@@ -19,7 +19,7 @@ const B = shown('200');
 
 describe('a text in a thread:', () => {
   const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
-    const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, ...written };
+    const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, afterAnother: false, ...written };
     const meant = textMeaning(whole, open);
     return meant.kind === 'answer' ? meant.prompt.messageId : meant.kind;
   };
@@ -40,6 +40,8 @@ describe('a text in a thread:', () => {
       'message',
     ],
     ['that is older and not worded as an answer', { id: '99', text: 'run the tests' }, [A], 'message'],
+    ['just after another prompt ended', { afterAnother: true }, [A], 'unclear'],
+    ['just after another prompt ended, as a reply', { afterAnother: true, repliedTo: '100' }, [A], '100'],
     ['while two are open', {}, [A, B], 'unclear'],
     ['while another is being posted', {}, [A, shown('')], 'unclear'],
     ['while the only one is being posted', {}, [shown('')], 'unclear'],

@@ -4,15 +4,15 @@
 import { setMaxListeners } from 'node:events';
 import type { AskedEvent } from '../../agents/event.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { keepTrying } from '../../core/keep-trying.ts';
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 import { nextPromptStep } from '../../core/prompt.ts';
 import { isOwnMessage } from '../../core/prompt-answer.ts';
+import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
-import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
+import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
 import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
@@ -35,6 +35,8 @@ export interface Prompts {
   /** Oldest first; without those that were answered but whose hook does not have the answer yet. */
   inThread(thread: string): ReturnType<typeof asShown>;
   isAnswered(thread: string): boolean;
+  /** A text that comes now may have been written for a prompt that is over. */
+  hasJustEnded(thread: string): boolean;
   isOpenFor(claudeSession: string): boolean;
   resolve(host: string, claudeSession: string, ask: string): void; // the agent there reports an answer in the terminal, with its own id
   answer(given: GivenAnswer): Promise<TakenAnswer>;
@@ -49,6 +51,7 @@ export interface Prompts {
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 const SWEEP_AFTER = 500; // prompts
+const JUST_ENDED_MS = 3_000;
 
 interface Open extends OpenPrompt {
   isUnsure?: boolean; // its posting failed, but it may be on the screen; its letter comes again
@@ -67,6 +70,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
   const over = new Map<string, Open>(); // ended, but their message is not updated yet
+  const endedAt = new Map<string, number>(); // by thread: when the last prompt ended
   const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
@@ -138,6 +142,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     one.stop();
     over.set(id, one);
     open.delete(id);
+    endedAt.set(one.record.thread, performance.now());
     void ending
       .show(one)
       .catch(failed(id))
@@ -188,6 +193,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
     isAnswered: (thread) =>
       [...open.values(), ...over.values()].some(({ record: one }) => one.thread === thread && one.ended),
+    hasJustEnded: (thread) => performance.now() - (endedAt.get(thread) ?? Number.NEGATIVE_INFINITY) < JUST_ENDED_MS,
     isOpenFor: (session) =>
       [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
     resolve(host, session, ask) {

@@ -1,6 +1,6 @@
 // Tells whether a text that we typed is still in the box, or was submitted.
 
-import { beginsAlike, boxShows, visibleWords } from '../../box-words.ts';
+import { beginsAlike, boxShows, visibleWords } from '../../compare-box-text.ts';
 import type { AgentScreen } from '../../screen.ts';
 
 export function boxHolds(screen: AgentScreen, text: string): 'yes' | 'no' | 'maybe' {

@@ -45,7 +45,9 @@ export function readOptions(body: readonly AnsiRow[], width: number, inBlocks: b
       ...(field === undefined ? {} : { field }),
     };
   });
-  for (const { at, label } of lines) if (MORE.test(label) && heads.length > 0) rows.add(at);
+  // Further up, such words are a part of what is asked.
+  const first = (heads[0]?.at ?? Number.POSITIVE_INFINITY) - 1;
+  for (const { at, label } of lines) if (MORE.test(label) && at >= first) rows.add(at);
   return { options, rows, hasMore };
 }
 

@@ -6,9 +6,13 @@ interface DialogText {
   readonly text: readonly string[];
 }
 
-/** `lines`: the dialog up to its keys; undefined where a row belongs to an option. `width`: of the longest line. */
-export function readDialogText(lines: readonly (string | undefined)[], width: number): DialogText {
-  const plain = lines.map((line) => (line === undefined ? undefined : withoutFrame(line)));
+/**
+ * `lines`: the dialog up to its keys; undefined where a row belongs to an option. `width`: of the longest line; undefined for a command to
+ * approve, which is left as it is: in a shell, the next line is another command, and only a plain space is one.
+ */
+export function readDialogText(lines: readonly (string | undefined)[], width: number | undefined): DialogText {
+  const spaced = (line: string) => (width === undefined ? line : line.replaceAll('\u00a0', ' '));
+  const plain = lines.map((line) => (line === undefined ? undefined : spaced(withoutFrame(line))));
   const first = plain.findIndex((line) => line !== undefined && line.trim() !== '' && !STEPS.test(line));
   const title = (plain[first] ?? '').trim();
   const rest = isTabs(title) ? afterBlock(plain, first) : plain.slice(first + 1);
@@ -32,7 +36,7 @@ function withoutFrame(line: string): string {
     .replace(/^( *)[│┃]/u, '$1 ')
     .replace(/[│┃]$/u, '')
     .trimEnd();
-  return /^[\s─━═╌╭╮╰╯┌┐└┘▔▁]*$/u.test(inside) ? '' : inside.replaceAll('\u00a0', ' ');
+  return /^[\s─━═╌╭╮╰╯┌┐└┘▔▁]*$/u.test(inside) ? '' : inside;
 }
 
 /** "Settings  Status   Config": names in a row. */
@@ -45,7 +49,8 @@ function afterBlock(lines: readonly (string | undefined)[], from: number): reado
   return end < 0 ? [] : lines.slice(end);
 }
 
-function joined(lines: readonly string[], width: number): readonly string[] {
+function joined(lines: readonly string[], width: number | undefined): readonly string[] {
+  if (width === undefined) return lines;
   const out: string[] = [];
   let last = ''; // the row that the next one may continue
   for (const line of lines) {

@@ -18,7 +18,9 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const width = Math.max(...lines.map((line) => line.length));
   const top = topOf(lines, columns);
   const said = lines.slice(top).join('\n').trimEnd();
-  const [which, words, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./, false] as const);
+  const isKind = ([name, one]: (typeof KINDS)[number]) =>
+    asksPermission(lines.slice(top)) ? name === 'permission' : one.test(said);
+  const [which, words, full] = KINDS.find(isKind) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
   const isCut = start === 0 && !lines[0]?.startsWith('Welcome to '); // its upper part is off the screen
@@ -29,9 +31,11 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const options = UNCHOSEN.has(which) ? [] : list.options.length > 0 ? list.options : keyOptions(which, help);
   const form = formOf(which, options);
   const used = form === 'panel' || options !== list.options ? new Set<number>() : list.rows;
+  // A dialog with options has no field for a code: such words are a part of what it asks.
+  const shown = (text: string) => (list.options.length > 0 ? text : text.replace(CODE, '$1'));
   const { title, text } = readDialogText(
-    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : row.text.replace(CODE, '$1'))),
-    width,
+    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : shown(row.text))),
+    which === 'permission' ? undefined : width,
   );
   return {
     ...{ which, full, form, title: TITLES[which] ?? (isCut ? '' : title) },
@@ -39,6 +43,17 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
     ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: fieldOf(body), help },
   };
 }
+
+/** Its question stands directly above its options: a command to approve may contain the words of any other dialog. */
+function asksPermission(lines: readonly string[]): boolean {
+  const asked = lines.findLastIndex((line) => PERMISSION.test(line));
+  const first = lines.find((line) => line !== '') ?? '';
+  const isOther = KINDS.some(([name, one]) => name !== 'permission' && one.test(first));
+  return asked >= 0 && !isOther && lines.slice(asked + 1, asked + 5).some((line) => FIRST_OPTION.test(line));
+}
+
+const PERMISSION = /^ *Do you want (?:to|Claude)\b/mu;
+const FIRST_OPTION = /^ *(?:❯ *)?1\. /u;
 
 function formOf(which: DialogName, options: readonly AgentDialogOption[]): Dialog['form'] {
   if (PANELS.has(which)) return 'panel';
@@ -77,7 +92,7 @@ const KINDS = [
   ['server', /^ *(?:\d+ )?[Nn]ew MCP servers? found/mu, false],
   ['question', /^(?:← )? *[☐☒] \S|^ *Review your answers|^ *\d+\. Chat about this/mu, false],
   ['plan', /^ *(?:Exit plan mode\?|Ready to code\?)|\bhas written up a plan\b/mu, false],
-  ['permission', /^ *Do you want to\b|^ *Do you want Claude\b/mu, false],
+  ['permission', PERMISSION, false],
   ['limit', /\bStop and wait for limit to reset$/mu, false],
   ['login', /^ *Login$|^ *Select login method|^ *Paste code here if prompted/mu, true],
   ['rewind', /^ *Rewind$/mu, true],
@@ -128,7 +143,8 @@ function fieldOf(rows: readonly AnsiRow[]): Dialog['field'] {
 
 /** The first line below the last rule across the screen; the rule inside a question does not count. */
 function topOf(lines: readonly string[], columns: number | undefined): number {
-  const isTop = (line: string) => (columns === undefined || line.length === columns) && TOP.test(line);
+  const isTop = (line: string) =>
+    (columns === undefined || (line.length === columns && !UNEQUAL.test(line))) && TOP.test(line);
   const top = lines.findLastIndex(isTop);
   const isInside = OPTION_NUMBER.test(lines[top + 1] ?? '');
   return 1 + (isInside ? lines.slice(0, top).findLastIndex(isTop) : top);
@@ -139,6 +155,8 @@ function topOf(lines: readonly string[], columns: number | undefined): number {
  * dialog, such as a command to approve, must not hide what is above it.
  */
 const TOP = /^─{10,}$|^[ ▔].*▔$/u;
+/** Characters that may have another number of columns than units: a short line with them could look as long as the edge. */
+const UNEQUAL = /[^ -~¡-¬®-ÿ\u2010-\u2027\u2030-\u205e\u2190-\u2bff]/u;
 
 const OPTION_NUMBER = /^ *(?:❯ *)?\d+\. /u;
 const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S{1,20})? to \w+/iu;

@@ -1,6 +1,6 @@
 // What Claude Code's box shows once it has taken a pasted text: Enter can be pressed as soon as it is seen. Pure.
 
-import { DRAWN_DIFFERENTLY } from '../../box-words.ts';
+import { DRAWN_DIFFERENTLY } from '../../compare-box-text.ts';
 import type { ShownText } from '../../screen.ts';
 
 /**

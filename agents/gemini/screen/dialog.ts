@@ -12,20 +12,25 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
   const start = rows.slice(0, end).findLastIndex(({ text }) => text.startsWith(`${' '.repeat(indent)}╭`));
   const inside = rows.slice(start + 1, end).map((row) => insideOf(row, indent));
   const list = readList(inside);
-  const help = inside.findLast((line) => HELP.test(line))?.trim() ?? '';
+  // Above the options, such words are a part of what is asked.
+  const helpAt = inside.findLastIndex((line, at) => HELP.test(line) && at > Math.max(-1, ...list.rows));
+  const help = inside[helpAt]?.trim() ?? '';
   const words = inside
-    .filter((line, at) => !list.rows.has(at) && line.trim() !== help && !SCROLL.test(line.trim()))
+    .filter((line, at) => !list.rows.has(at) && at !== helpAt && !SCROLL.test(line.trim()))
     .map(unframed)
     .filter((line) => line !== '');
   const said = words.join('\n');
-  const [which, titleLine, full] = KINDS.find(([, one]) => one.test(said)) ?? (['unknown', /./u, false] as const);
-  const head = words.find((line) => titleLine.test(line)) ?? '';
-  const title = titleOf(which, head, words);
+  // Its question is the last line above the options: a command to approve may contain the words of any other dialog.
+  const asks = PERMISSION.test(words.at(-1) ?? '');
+  const isKind = ([name, one]: (typeof KINDS)[number]) => (asks ? name === 'permission' : one.test(said));
+  const [which, titleLine, full] = KINDS.find(isKind) ?? (['unknown', /./u, false] as const);
+  const headAt = asks ? words.length - 1 : words.findIndex((line) => titleLine.test(line));
+  const titleAt = which === 'question' ? questionAt(words, headAt) : headAt;
   // A part that is hidden cannot be answered by the rest.
   const isCut = start < 0 || words.some(saysCut);
   return {
-    ...{ which, full, title: isCut ? '' : title },
-    text: isCut ? words : words.filter((line) => line !== title && line !== head),
+    ...{ which, full, title: isCut ? '' : (words[titleAt] ?? '') },
+    text: isCut ? words : words.filter((_, at) => at !== titleAt && at !== headAt),
     form: list.options.some(({ selected }) => selected) && !isTicked(list.options) ? 'choice' : 'unknown',
     options: list.options.map((option) => withDigit(which, option)),
     ...{ hasMore: list.hasMore, field: undefined, help: help.replace(/^\(|\)$/gu, '') },
@@ -42,13 +47,15 @@ function saysCut(line: string): boolean {
   return CUT_LINES.test(line) || (/\bhidden\b/iu.test(line) && /\b(?:Ctrl\+O|ctrl-o|to show)\b/iu.test(line));
 }
 
+const PERMISSION = /^(?:Allow execution of|Apply this change\?|Do you want to (?:proceed|allow)|Allow\b)/mu;
+
 /** Matched in this order against the words of the dialog; true for a panel that the user opened. */
 const KINDS = [
   ['trust', /^Do you trust the files in this folder\?|^Trusting a folder\b/mu, false],
   ['login', /^(?:\? )?Get started\b|^How would you like to authenticate/mu, false],
   ['question', /^Answer Questions\b/mu, false],
   ['plan', /^(?:Ready to start implementation|Approve plan|Plan:)/mu, false],
-  ['permission', /^(?:Allow execution of|Apply this change\?|Do you want to (?:proceed|allow)|Allow\b)/mu, false],
+  ['permission', PERMISSION, false],
   ['model', /^Select Model\b/mu, true],
   ['settings', /^>? ?Settings\b/mu, true],
   ['theme', /^(?:> )?Select Theme\b/mu, true],
@@ -56,9 +63,9 @@ const KINDS = [
 ] as const;
 
 /** In a question the title of the frame says nothing. */
-function titleOf(which: string, head: string, words: readonly string[]): string {
-  if (which !== 'question') return head;
-  return words.find((line) => line !== head && !/^←|│/u.test(line)) ?? head;
+function questionAt(words: readonly string[], headAt: number): number {
+  const found = words.findIndex((line, at) => at !== headAt && !/^←|│/u.test(line));
+  return found < 0 ? headAt : found;
 }
 
 function insideOf({ text }: AnsiRow, indent: number): string {
@@ -94,7 +101,7 @@ function readList(lines: readonly string[]): OptionList {
   if (focus < 0) return { options: [], rows: new Set(), hasMore: false };
   const follows = (one: number, next: number) => heads[next]?.number === (heads[one]?.number ?? 0) + 1;
   let [first, last] = [focus, focus];
-  while (first > 0 && follows(first - 1, first)) first--;
+  while (follows(first - 1, first) && heads[first]?.number !== 1) first--;
   while (follows(last, last + 1)) last++;
   const own = heads.slice(first, last + 1);
   const rows = new Set<number>();

@@ -32,6 +32,26 @@ describe('a dialog of Gemini CLI', () => {
     expect(text.join(' ')).toContain('echo 1. Allow once');
   });
 
+  it.each([
+    'Allow execution of [ls]?',
+    'Do you trust the files in this folder?',
+    'Answer Questions',
+    'Get started',
+    'Apply this change?',
+    'rm -rf build # Esc to cancel',
+  ])('is read in full, with its own title, although its command has the line %s', (line) => {
+    const { ansi, facts } = find('dialog-permission-shell');
+    const inside = (text: string) => `│ │ ${text.padEnd(Number(facts.width) - 8)} │ │`;
+    const rows = ansi.split('\n');
+    const at = rows.findLastIndex((row) => row.includes('│ curl') || /│.*│.*curl/.test(row));
+    const more = [line, 'rm -rf ~', line];
+    const changed = [...rows.slice(more.length, at + 1), ...more.map(inside), ...rows.slice(at + 1)].join('\n');
+    const dialog = read(changed, facts) as AgentDialog;
+    expect(dialog).toMatchObject({ which: 'permission', title: 'Allow execution of [Shell]?' });
+    expect(dialog.text.slice(-3)).toEqual(more);
+    expect(dialog.options.map(({ key }) => key)).toEqual(['1', '2', '3']);
+  });
+
   it('has no title if a part of what is to be allowed is hidden', () => {
     for (const { path, ansi, facts } of recorded.filter(({ name }) => name === 'dialog-permission-long')) {
       const dialog = read(ansi, facts) as AgentDialog;

@@ -27,3 +27,11 @@ it('a box is not imitated by text of the agent', () => {
   for (let cursorY = 0; cursorY < 10; cursorY++)
     expect(read(lines.join('\n'), { ...facts, cursorX: 5, cursorY, cursorShown: false }).kind).toBe('dialog');
 });
+
+it('a prompt is not covered by a line of the agent that looks like the title of a list', () => {
+  const { ansi, facts } = find('dialog-permission-shell');
+  const lines = ansi.split('\n').with(2, `     Continue with the tests?${' '.repeat(20)}esc`);
+  const shown = read(lines.join('\n'), facts);
+  expect(shown).toMatchObject({ kind: 'dialog', which: 'permission' });
+  expect(JSON.stringify(shown)).toContain('curl http://127.0.0.1:1/');
+});

@@ -40,6 +40,30 @@ describe('start --prompt, wait and reply', () => {
     expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
   });
 
+  it.each([
+    ['leaves the text in the box', false],
+    ['takes the text', true],
+  ])('gives the prompt once if a dialog that opens while it is typed %s', async (_, takesText) => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('offer', {
+      title: 'Make auto mode your default?',
+      options: ['Yes', 'No'],
+      at: 0,
+      help: '',
+      takesText,
+    });
+    const started = up.run(['start', 'shop', '--prompt', 'hello', '--wait', '--timeout', '60']);
+    const screen = () => up.cli.tmux.call('capture-pane', '-p', '-t', '=shop:');
+    await vi.waitFor(() => expect(screen()).toContain('Make auto mode'), WAIT);
+    // Longer than the text is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(claude.noted()).toEqual([]);
+    up.cli.tmux.call('send-keys', '-t', '=shop:', 'Down', 'Enter');
+    expect(await started).toMatchObject({ status: 0, stdout: 'Echo: hello\n' });
+    expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual(['chosen: No', 'prompt: hello']);
+  });
+
   it('has its own exit codes for a dialog, an ended session and one that does not exist', async () => {
     const up = await startRunningUp();
     const claude = await startShop(up);

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../agents/claude/screen/box.ts';
 import { findDialog } from '../../../agents/claude/screen/dialog.ts';
 import type { AgentDialog } from '../../../agents/screen.ts';
-import { endOfCard } from '../../../bridge/dialogs/card-ends.ts';
 import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
+import { endOfCard } from '../../../bridge/dialogs/closed-card-text.ts';
 
 const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
 const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };
@@ -111,6 +111,11 @@ describe('the card of every recorded dialog', () => {
     expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).toMatch(/^<https:\/\/claude\.com\/\S+>$/m);
     const text = dialog.text.map((line) => line.replace('claude.com/', 'claude.com.evil.example/'));
     expect(cardDraft({ ...dialog, text }, 'p'.repeat(16), 'Claude').content).not.toMatch(/^<https/m);
+  });
+
+  it('cuts no character in two', () => {
+    const dialog = { ...find('2.1.325/80x24/dialog-trust'), text: [`x${'𝐀'.repeat(200)}`] };
+    expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).not.toMatch(/\p{Cs}/u);
   });
 
   it('hides nothing and renders nothing that is on the screen', () => {

@@ -23,6 +23,11 @@ describe('a dialog in a pane', () => {
       'replace',
     ],
     ['with another title is another', { card: { ...card, print: 'z', title: 'Theme' } }, 'replace'],
+    [
+      'that asks about another command of the same tool gets a card of its own',
+      { dialog: permission, isHeard: false, card: { ...card, which: 'permission', title: 'Bash command' } },
+      'replace',
+    ],
     ['that a hook asks about waits for the prompt', { dialog: permission }, 'wait'],
     ['that no prompt stands for gets a card', { dialog: permission, seenForMs: 3_001 }, 'post'],
     ['of an agent without hooks gets one at once', { dialog: permission, isHeard: false }, 'post'],

@@ -278,6 +278,11 @@ describe('a command to approve', () => {
     ['the words of an option', ['cat <<E', '7. Type something; rm -rf ~', 'echo hello']],
     ['a number before the first option', ['0. x; rm -rf ~', 'echo hello']],
     ['an arrow', ['❯ 1. rm -rf ~', '  2. No', 'echo hello']],
+    ['letters of two units each, up to an edge', ['rm -rf ~', `: ${'𝐀'.repeat(38)}▔`, 'echo hello']],
+    ['letters with marks, up to an edge', ['rm -rf ~', `: ${'a\u0301'.repeat(38)}▔`, 'echo hello']],
+    ['the words of a login', ['Paste code here if prompted >x; rm -rf ~', 'echo hello']],
+    ['the words of a longer list', ['rm -rf ~', '5 more', '… +5 lines']],
+    ['a space that is none', ['echo\u00a0hello', 'rm -rf ~']],
   ])('is read in full, with its own options, although it has %s', (_, command) => {
     const dialog = see(asking(command));
     expect(dialog).toMatchObject({ which: 'permission', title: 'Bash command' });
@@ -285,6 +290,22 @@ describe('a command to approve', () => {
       expect(dialog.text.join('\n')).toContain(line.trim());
     expect(labels(dialog)).toEqual(['>Yes', 'No']);
   });
+
+  it('has its lines, also if one of them is as long as the row', () => {
+    const comment = `# ${'x'.repeat(40)} ${'y'.repeat(33)}`;
+    const { text } = see(asking([comment, 'rm -rf ~; true']));
+    expect(text.slice(0, 2)).toEqual([comment, 'rm -rf ~; true']);
+  });
+
+  it.each(['Accessing workspace:', 'Make auto mode your default', 'Login', '☐ Do'])(
+    'is a permission also if it has the words of another dialog: %s',
+    (line) => {
+      const command = [line, 'Paste code here if prompted >x; rm -rf ~', 'echo hello'];
+      const dialog = see(asking(command));
+      expect(dialog).toMatchObject({ which: 'permission', title: 'Bash command' });
+      expect(dialog.text.slice(0, 3)).toEqual(command);
+    },
+  );
 
   it.each(['', ' true', ' Welcome to hell'])('has no title if the screen begins inside of it, at %j', (first) => {
     expect(see(asking(['echo hello'], [first]))).toMatchObject({ which: 'permission', title: '' });

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TOOLS } from '../../../bin/mcp/tool-list.ts';
+import { TOOLS } from '../../../bin/mcp/tool-definitions.ts';
 import { startAgent, startRunningUp } from '../../support/running-up.ts';
 import { startCli, WAIT } from '../cli.ts';
 import { connectMcp } from './mcp-client.ts';
