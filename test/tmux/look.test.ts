@@ -9,13 +9,15 @@ import { startRawPane, startTmux } from '../support/tmux-server.ts';
 describe('look', () => {
   it('shows what runs in a pane and its screen, with and without colours', async () => {
     const server = startTmux();
-    const { guard } = await startRawPane(server, 'two words', { shows: '\x1b[31mred\x1b[0m é👍' });
+    const { guard } = await startRawPane(server, 'two words', {
+      shows: '\x1b]2;ti\ttle é\x07\x1b[31mred\x1b[0m é👍',
+    });
     await typeMessage(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
     const seen = await lookAtPane(server.tmux, guard.pane);
     expect(seen).toMatchObject({
       ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
       ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
-      ...{ mode: undefined, inputOff: false, synchronized: false },
+      ...{ mode: undefined, inputOff: false, synchronized: false, title: expect.stringContaining('title é') },
       ...{ width: 120, height: 40, cursor: { x: 0, y: 2 }, historyLines: 0 },
       typed: { text: '00000000000000000042', enter: '00000000000000000042' },
     });
