@@ -17,10 +17,7 @@ export interface Incoming {
 export type RouteContext = 'thread' | 'channel' | 'elsewhere';
 
 type RouteDecision =
-  | {
-      readonly kind: 'ignore';
-      readonly because: RefusedSpeaker | 'elsewhere' | 'system' | 'empty' | 'talk';
-    }
+  | { readonly kind: 'ignore'; readonly because: RefusedSpeaker | 'elsewhere' | 'system' | 'empty' | 'talk' }
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 

@@ -199,10 +199,7 @@ async function createThread(
   // All processes try the same nonces in the same order, so they agree even if a thread was just deleted.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
     const nonce = stableNonce(...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])]);
-    const message = await createMessage(place.rest, place.channelId, nonce, {
-      content: welcome,
-      silent: true,
-    });
+    const message = await createMessage(place.rest, place.channelId, nonce, { content: welcome, silent: true });
     if (message === undefined) continue;
     const thread = await startThread(place, message.id, title);
     if (thread === undefined) continue;
@@ -215,10 +212,7 @@ async function createThread(
 }
 
 async function startThread(place: ThreadChannel, messageId: string, title: string): Promise<ThreadRef | undefined> {
-  const body: RESTPostAPIChannelMessagesThreadsJSONBody = {
-    name: title,
-    auto_archive_duration: AUTO_ARCHIVE_MINUTES,
-  };
+  const body: RESTPostAPIChannelMessagesThreadsJSONBody = { name: title, auto_archive_duration: AUTO_ARCHIVE_MINUTES };
   try {
     const path = `/channels/${place.channelId}/messages/${messageId}/threads`;
     const made = channelSchema.parse(await place.rest.call('POST', path, { body }));

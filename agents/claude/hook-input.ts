@@ -67,11 +67,7 @@ const events = {
     /** `clear`, `logout`, `prompt_input_exit`, `other`, … */
     reason: z.string().optional(),
   }),
-  UserPromptSubmit: z.looseObject({
-    ...base,
-    hook_event_name: z.literal('UserPromptSubmit'),
-    prompt: z.string(),
-  }),
+  UserPromptSubmit: z.looseObject({ ...base, hook_event_name: z.literal('UserPromptSubmit'), prompt: z.string() }),
   PreToolUse: z.looseObject({
     ...base,
     ...tool,

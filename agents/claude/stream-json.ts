@@ -121,10 +121,6 @@ export function promptLine(text: string): string {
 
 /** Denies a permission that nobody can be asked for. */
 export function denialLine(requestId: string, message: string): string {
-  const response = {
-    subtype: 'success',
-    request_id: requestId,
-    response: { behavior: 'deny', message },
-  };
+  const response = { subtype: 'success', request_id: requestId, response: { behavior: 'deny', message } };
   return `${JSON.stringify({ type: 'control_response', response })}\n`;
 }

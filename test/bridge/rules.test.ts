@@ -237,10 +237,7 @@ describe('slash commands', () => {
         application_id: '2',
         token: 't',
         type: 2,
-        data: {
-          name,
-          options: Object.entries(options).map(([key, value]) => ({ name: key, value })),
-        },
+        data: { name, options: Object.entries(options).map(([key, value]) => ({ name: key, value })) },
       }),
     );
 

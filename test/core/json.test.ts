@@ -68,10 +68,7 @@ describe('JSON that is nested too deep', () => {
 
   it('is not a letter', () => {
     const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${nested(50_000)}}}`;
-    expect(parseLetter(letter, 'salt', 0)).toEqual({
-      kind: 'corrupt',
-      why: 'it is nested more than 100 levels deep',
-    });
+    expect(parseLetter(letter, 'salt', 0)).toEqual({ kind: 'corrupt', why: 'it is nested more than 100 levels deep' });
   });
 
   it('is not a transcript line, and no tool is compared with it', async () => {
@@ -98,10 +95,7 @@ describe('JSON that is nested too deep', () => {
   it('is not an answer of Discord, and not the settings of an agent', () => {
     const answer = { status: 400, headers: {}, body: `{"code":1,"errors":${DEEP}}` };
     expect(judgeResponse('GET /x', answer).kind).toBe('refused');
-    expect(readJsonTree(DEEP)).toMatchObject({
-      kind: 'invalid',
-      why: 'it is nested more than 100 levels deep',
-    });
+    expect(readJsonTree(DEEP)).toMatchObject({ kind: 'invalid', why: 'it is nested more than 100 levels deep' });
     expect(readJsonTree(nested(MOST_LEVELS)).kind).toBe('tree');
   });
 });

@@ -73,8 +73,6 @@ function asRoot(program: string, ...args: readonly string[]): void {
   try {
     execFileSync(first, [...rest, ...args], { stdio: 'pipe' });
   } catch (error) {
-    throw new Error('this test mounts a small disk: run it as root, or where `sudo -n mount` works', {
-      cause: error,
-    });
+    throw new Error('this test mounts a small disk: run it as root, or where `sudo -n mount` works', { cause: error });
   }
 }

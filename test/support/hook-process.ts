@@ -18,9 +18,7 @@ import type { TestWorkspace, WireMessage } from './workspace.ts';
 export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
 export const ASK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
 /** Our processes do not wait for the disk. */
-export const NO_SYNC = {
-  NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}`,
-};
+export const NO_SYNC = { NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}` };
 export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
 
@@ -263,10 +261,7 @@ export async function untilSaid(
   said: readonly string[],
   timeout = 15_000,
 ): Promise<void> {
-  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), {
-    timeout,
-    interval: 50,
-  });
+  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), { timeout, interval: 50 });
 }
 
 /** Long enough for a busy machine. */

@@ -37,10 +37,7 @@ SetEnv HOME=${home} PATH=${path}
 `,
   );
   return createServer({ noDelay: true }, (socket) => {
-    const sshd = spawn(SSHD, ['-i', '-e', '-f', config], {
-      env: {},
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const sshd = spawn(SSHD, ['-i', '-e', '-f', config], { env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
     for (const stream of [socket, sshd.stdin, sshd.stdout]) stream.on('error', () => {});
     socket.pipe(sshd.stdin);
     sshd.stdout.pipe(socket);

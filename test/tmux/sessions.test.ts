@@ -101,21 +101,14 @@ describe('newSession', () => {
   it('keeps a pane whose program has ended, on request', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
-    await newSession(server.tmux, {
-      name: WEB,
-      directory: '~',
-      command: ['false'],
-      remainOnExit: true,
-    });
+    await newSession(server.tmux, { name: WEB, directory: '~', command: ['false'], remainOnExit: true });
     await vi.waitFor(async () => expect((await found(server, 'web')).pane.dead).toBe(true));
     expect(server.call('show-options', '-p', '-t', '=other:')).toBe('');
   });
 
   it.each(['relative', '-', '', '~someone', 'a\0b'])('refuses the directory %j', async (directory) => {
     const server = startTmux();
-    await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({
-      code: 'bad_usage',
-    });
+    await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({ code: 'bad_usage' });
   });
 
   it('says that a directory does not exist', async () => {

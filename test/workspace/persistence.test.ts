@@ -29,10 +29,7 @@ function makeDir(): string {
 type Where = Pick<Workspace, 'api' | 'token' | 'channelId' | 'guildId' | 'applicationId'>;
 
 const call = (at: Where, method: string, path: string, body?: unknown) =>
-  request(at.api + path, method, body, {
-    authorization: `Bot ${at.token}`,
-    'user-agent': USER_AGENT,
-  });
+  request(at.api + path, method, body, { authorization: `Bot ${at.token}`, 'user-agent': USER_AGENT });
 const say = (at: Where, content: string, extra: object = {}) =>
   call(at, 'POST', `/channels/${at.channelId}/messages`, { content, ...extra });
 const contents = async (at: Where): Promise<string[]> => {
@@ -66,19 +63,12 @@ describe('after a restart', () => {
       await call(workspace, 'PUT', `${path}/${kept.id}/reactions/${encodeURIComponent('✅')}/@me`);
       const { body: gone } = await say(workspace, 'gone');
       await call(workspace, 'DELETE', `${path}/${gone.id}`);
-      const { body: thread } = await call(workspace, 'POST', `${path}/${kept.id}/threads`, {
-        name: 'talk',
-      });
+      const { body: thread } = await call(workspace, 'POST', `${path}/${kept.id}/threads`, { name: 'talk' });
       await call(workspace, 'PATCH', `/channels/${thread.id}`, { archived: true });
       const commands = `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`;
       await call(workspace, 'PUT', commands, [{ name: 'new', description: 'd' }]);
       const { token, botId, userId, channelId, guildId } = workspace;
-      return {
-        kept,
-        gone,
-        commands,
-        who: { token, botId, userId, channelId, guildId },
-      };
+      return { kept, gone, commands, who: { token, botId, userId, channelId, guildId } };
     });
 
     await once(dir, async (workspace) => {
@@ -229,9 +219,7 @@ describe('a killed server', () => {
     expect(new Set(kept).size).toBe(kept.length);
   });
 
-  it('loses and repeats nothing when it is killed while the journal is compacted', {
-    timeout: 120_000,
-  }, async () => {
+  it('loses and repeats nothing when it is killed while the journal is compacted', { timeout: 120_000 }, async () => {
     const dir = makeDir();
     const path = join(dir, 'journal.jsonl');
     const channelId = await once(dir, async (workspace) => {

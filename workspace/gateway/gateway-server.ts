@@ -74,11 +74,7 @@ export interface Connection {
 }
 
 export function makeGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: 64 * 1024,
-    perMessageDeflate: false,
-  });
+  const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
   const connections = new Set<Connection>();
   const { sessions, heartbeatMs } = options;
 

@@ -21,11 +21,7 @@ export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boole
   | { readonly kind: 'prompt'; readonly promptId: string | undefined; readonly text: string }
   /** A slash command. Some start a turn, others only print something. */
   | { readonly kind: 'command'; readonly promptId: string | undefined; readonly text: string }
-  | {
-      readonly kind: 'results';
-      readonly promptId: string | undefined;
-      readonly results: readonly ToolResult[];
-    }
+  | { readonly kind: 'results'; readonly promptId: string | undefined; readonly results: readonly ToolResult[] }
   /** A user line that Claude Code wrote itself. */
   | { readonly kind: 'note'; readonly promptId: string | undefined }
   /** Typed while Claude worked, and read between two tools. */

@@ -60,11 +60,7 @@ describe('an edit', () => {
     put(memory, one);
     const before = statSync(path).size;
     for (let n = 0; n < 50; n++) {
-      one = {
-        ...one,
-        content: `${one.content}\n${n}`,
-        edited_timestamp: '2026-01-01T00:00:00.000Z',
-      };
+      one = { ...one, content: `${one.content}\n${n}`, edited_timestamp: '2026-01-01T00:00:00.000Z' };
       put(memory, one);
     }
     one = { ...one, reactions: [{ name: '✅', users: ['1'] }] };
@@ -176,9 +172,7 @@ describe('the stored data', () => {
   it('contains the newest 20,000 messages of a thread, and their files', async () => {
     const first = await startTestWorkspace();
     const { channelId, dir } = first;
-    const said = await first.person.say(channelId, 'the first', {
-      files: [{ name: 'a.txt', data: 'x' }],
-    });
+    const said = await first.person.say(channelId, 'the first', { files: [{ name: 'a.txt', data: 'x' }] });
     await first.close();
     const filler = Array.from({ length: KEPT.perChannel - 1 }, (_, n) =>
       lineOf(message(String(BigInt(said.id) + BigInt(n) + 10n), 'y', { channel_id: channelId })),

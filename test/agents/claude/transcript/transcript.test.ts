@@ -93,10 +93,7 @@ describe('readTurn', () => {
   it('says that a turn is running while a tool waits for permission', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('"id":"toolu_00000005"'));
     const turn = await readTurn(path);
-    expect(turn).toMatchObject({
-      state: 'running',
-      tools: [{ id: 'toolu_00000005', outcome: undefined }],
-    });
+    expect(turn).toMatchObject({ state: 'running', tools: [{ id: 'toolu_00000005', outcome: undefined }] });
     const input = { command: 'curl http://127.0.0.1:1/', description: 'Run the command asked for' };
     expect(turn && openTool(turn, 'Bash', input)?.id).toBe('toolu_00000005');
     expect(turn && openTool(turn, 'Bash', { command: 'other' })).toBeUndefined();
@@ -149,19 +146,11 @@ describe('readTurn', () => {
 
   it('separates an API failure from what Claude said', async () => {
     const path = recorded('transcript.failed.jsonl', (line) => line.includes('"apiErrorStatus":400'));
-    expect(await readTurn(path)).toMatchObject({
-      prompts: ['fail 400'],
-      state: 'failed',
-      messages: [],
-    });
+    expect(await readTurn(path)).toMatchObject({ prompts: ['fail 400'], state: 'failed', messages: [] });
   });
 
   it('never returns what a subagent said, or what was only thought', async () => {
-    const thinking = {
-      id: 'm',
-      content: [{ type: 'thinking', thinking: 'secret' }],
-      stop_reason: null,
-    };
+    const thinking = { id: 'm', content: [{ type: 'thinking', thinking: 'secret' }], stop_reason: null };
     const path = fileWith(
       lines(
         human('go', { promptId: 'p', origin: { kind: 'human' } }),
@@ -169,11 +158,7 @@ describe('readTurn', () => {
         said('from the subagent', { isSidechain: true }),
         human('for the subagent', { isSidechain: true, promptId: 'p' }),
         said('No response requested.', {
-          message: {
-            id: 'x',
-            model: '<synthetic>',
-            content: [{ type: 'text', text: 'No response requested.' }],
-          },
+          message: { id: 'x', model: '<synthetic>', content: [{ type: 'text', text: 'No response requested.' }] },
         }),
         said('mine'),
       ),
@@ -184,19 +169,14 @@ describe('readTurn', () => {
   });
 
   it('reads versions that give prompts neither an id nor an origin', async () => {
-    const result = {
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }],
-    };
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] };
     const path = fileWith(
       lines(
         human('before'),
         said('old'),
         human('one'),
         human('two'),
-        said('first', {
-          message: { id: 'm', content: [{ type: 'text', text: 'first' }], stop_reason: null },
-        }),
+        said('first', { message: { id: 'm', content: [{ type: 'text', text: 'first' }], stop_reason: null } }),
         { type: 'user', uuid: 'r', message: result },
         human('<local-command-stdout>x</local-command-stdout>'),
         said('last'),
