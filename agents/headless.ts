@@ -19,7 +19,7 @@ export interface HeadlessRunner {
   isLost(failure: string): boolean;
 }
 
-export interface HeadlessOptions {
+interface HeadlessOptions {
   /** The program and its arguments, from the configuration. */
   readonly command: readonly string[];
   /** It asks for nothing and does everything; wanted and allowed by the user. */

@@ -39,7 +39,7 @@ interface HeldMessage {
   readonly notice: Promise<string | undefined>;
 }
 
-export type HeldChoice = 'command' | 'text' | 'no';
+type HeldChoice = 'command' | 'text' | 'no';
 
 export function createHeldMessages(options: HeldOptions): HeldMessages {
   const { rest, inbox, marks, outcomes, log, keptMs = 600_000 } = options;

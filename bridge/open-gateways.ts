@@ -22,7 +22,7 @@ interface Listener {
   owns(channelId: string): Promise<boolean>;
 }
 
-export interface OpenGateways {
+interface OpenGateways {
   readonly gateways: readonly Gateway[];
   close(): void;
 }

@@ -41,11 +41,9 @@ export function createPostPrinted({ hosts, recordOf, say, log, signal }: Printed
     const record = recordOf(thread); // /clear starts another transcript
     const printed = driverOf(record?.agent ?? '').commands?.printed;
     if (record === undefined || printed === undefined || record.transcript === '') return true;
-    const output = await hosts
-      .get(record.host)
-      .sh(printed.script, [record.transcript], {
-        ...{ doing: 'read what the command printed', timeoutMs: 10_000, maxBytes: 2 ** 20, signal },
-      });
+    const output = await hosts.get(record.host).sh(printed.script, [record.transcript], {
+      ...{ doing: 'read what the command printed', timeoutMs: 10_000, maxBytes: 2 ** 20, signal },
+    });
     const since = (Date.now() - at) / 1_000 + TOLERANCE_S;
     const news = printed.parse(output).filter(({ uuid, age }) => age <= since && !seen.has(uuid));
     for (const { uuid } of news) remember(uuid);

@@ -24,7 +24,7 @@ import type { Rest } from './rest.ts';
 /** `live` is false for an event that a resume replays: it may be minutes old. */
 type EventHandler = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly rest: Rest;
   readonly token: string;
   readonly intents: number;

@@ -69,7 +69,7 @@ export function freshThread(
 }
 
 /** Only threads that our bot created in our channel: anybody can create one with the same title. */
-export async function findThread(
+async function findThread(
   place: ThreadChannel,
   title: string,
   isTaken: (id: string) => boolean = () => false,

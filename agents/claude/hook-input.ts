@@ -83,7 +83,7 @@ const events = {
 };
 
 type Events = typeof events;
-export type HookEvent = keyof Events;
+type HookEvent = keyof Events;
 export type HookInput = { [E in HookEvent]: z.infer<Events[E]> }[HookEvent];
 export type StopFailureInput = z.infer<Events['StopFailure']>;
 export type NotificationInput = z.infer<Events['Notification']>;

@@ -134,7 +134,7 @@ export async function startOne(
   return { host, session, created, record: undefined, isShell: command === undefined };
 }
 
-export function askedSettings(
+function askedSettings(
   { model, mode, agent, worktree, continue: continues }: StartOptions,
   words: readonly string[],
 ): SessionSettings {

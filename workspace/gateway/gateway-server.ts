@@ -18,7 +18,7 @@ import {
   tokenIn,
 } from './client-sessions.ts';
 
-export interface GatewayServerOptions {
+interface GatewayServerOptions {
   readonly gate: Gatekeeper;
   readonly sessions: ClientSessions;
   readonly inspection: Inspection;
