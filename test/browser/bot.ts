@@ -10,7 +10,7 @@ interface Option {
   readonly focused?: boolean;
 }
 
-export interface Heard {
+interface Heard {
   readonly kind: 'command' | 'tap' | 'autocomplete';
   readonly name: string;
   readonly channel: string;

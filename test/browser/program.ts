@@ -11,7 +11,7 @@ import { type Machine, startMachine } from '../support/hook-process.ts';
 import { ended, startUp } from '../support/start-up.ts';
 import { enter, type Person } from '../support/workspace.ts';
 
-export interface Program {
+interface Program {
   readonly machine: Machine;
   /** A new link each time. */
   readonly link: string;

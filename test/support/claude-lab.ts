@@ -149,7 +149,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   };
 }
 
-export interface FarLab {
+interface FarLab {
   readonly configFile: string;
   /** The socket of its tmux server. */
   readonly socket: string;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { tempFolder } from './temp-home.ts';
 
-export interface Disk {
+interface Disk {
   readonly dir: string;
   /** Leaves no space for a single byte. */
   fill(): void;

@@ -28,12 +28,12 @@ export interface PaneEnv {
   readonly TMUX_PANE: string;
 }
 
-export interface Dropped {
+interface Dropped {
   readonly status: number | null;
   readonly printed: string;
 }
 
-export interface DropOptions {
+interface DropOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The shell to run it with; by default its first line decides. */
   readonly shell?: readonly string[];
@@ -149,7 +149,7 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
 }
 
 /** Does what the program that serves the local workspace does. */
-export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
+function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
   const { token, channelId, userId } = workspace;
   const api = 'socketApi' in workspace ? workspace.socketApi : workspace.api;
   saveLocalServer(home, { api, token, channel: channelId, user: userId });
@@ -211,7 +211,7 @@ export function readIfThere(path: string): string {
   }
 }
 
-export interface Thread {
+interface Thread {
   readonly id: string;
   readonly name: string;
   readonly thread_metadata: { readonly archived: boolean };

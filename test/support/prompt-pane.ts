@@ -40,7 +40,7 @@ export interface SaidLate {
 }
 
 /** Reports an event like a hook of the pane. */
-export type Report = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
+type Report = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
 
 let ids = 0;
 
@@ -151,7 +151,7 @@ export function startHook(
   };
 }
 
-export interface Button {
+interface Button {
   readonly label?: string;
   readonly custom_id: string;
   readonly options?: readonly { readonly value: string; readonly label: string }[];

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
-export interface SshdOptions {
+interface SshdOptions {
   /** Contains the keys `host` and `client`. */
   readonly dir: string;
   readonly home: string;

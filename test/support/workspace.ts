@@ -31,7 +31,7 @@ export interface WireMessage {
   readonly nonce?: string | number;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of answers
@@ -44,7 +44,7 @@ export interface UploadedFile {
   readonly type?: string;
 }
 
-export interface GivenOption {
+interface GivenOption {
   readonly name: string;
   readonly value?: string | number | boolean;
   readonly focused?: boolean;
