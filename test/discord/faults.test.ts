@@ -183,7 +183,7 @@ describe('the client, listening to a server that fails,', () => {
     await vi.waitFor(() => expect(listener.named('RESUMED').length).toBeGreaterThan(0), 20_000);
   });
 
-  it.each([4003, 4005, 4007, 4008, 4009])('sends a new identify after close code %i', async (code) => {
+  it.each([4007, 4009])('sends a new identify after close code %i', async (code) => {
     const workspace = await startTestWorkspace();
     const listener = listenTo(workspace, restOf(workspace));
     await vi.waitFor(() => expect(listener.gateway.state().at).toBe('live'));
