@@ -1,9 +1,6 @@
 // Untrusted JSON may be nested very deep, and code that walks through it recurses once per level.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readJsonTree } from '../../agents/claude/json-edit.ts';
 import { parseStreamLine } from '../../agents/claude/stream-json.ts';
 import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
@@ -13,6 +10,7 @@ import { MOST_LEVELS, MOST_VALUES, parseForeignJson, parseJson } from '../../cor
 import { judgeResponse } from '../../discord/response.ts';
 import { parseLetter } from '../../hooks/letter.ts';
 import { parseBody } from '../../workspace/request-body.ts';
+import { tempFile } from '../support/temp-home.ts';
 
 const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
 const DEEP = nested(500_000);
@@ -72,14 +70,10 @@ describe('JSON that is nested too deep', () => {
   });
 
   it('is not a transcript line, and no tool is compared with it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'threadmux-deep-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const prompt = { type: 'user', uuid: 'u', message: { content: 'do it' }, promptId: 'p' };
     const use = `{"type":"tool_use","id":"t","name":"Bash","input":{"x":${DEEP}}}`;
     const line = `{"type":"assistant","uuid":"v","message":{"id":"m","content":[${use}]}}`;
-    const path = join(folder, 'transcript.jsonl');
-    writeFileSync(path, `${JSON.stringify(prompt)}\n${line}\n`);
-    const turn = await readTurn(path);
+    const turn = await readTurn(tempFile('transcript.jsonl', `${JSON.stringify(prompt)}\n${line}\n`));
     expect(turn && openTool(turn, 'Bash', { x: JSON.parse(DEEP) })).toBeUndefined();
     expect(() => JSON.stringify(turn)).not.toThrow();
     expect(parseTranscriptEntry(line)).toBeUndefined();

@@ -2,14 +2,12 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -23,15 +21,12 @@ import {
   type WorkspaceState,
 } from '../../../workspace/storage/store.ts';
 import { beyondLimits, KEPT, openUploads, type Uploads } from '../../../workspace/storage/uploads.ts';
+import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 
 const CHANNEL = '100000000000000000';
 
-function makePath(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-journal-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return join(dir, 'journal.jsonl');
-}
+const makePath = () => join(tempFolder(), 'journal.jsonl');
 
 function open(path: string, log: (line: string) => void = () => {}): Memory {
   const memory = openMemory(path, log);

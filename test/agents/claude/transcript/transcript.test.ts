@@ -1,9 +1,9 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTurn, toolAnswered } from '../../../../agents/claude/transcript/transcript.ts';
 import { type AgentTurn, openTool } from '../../../../agents/turn.ts';
+import { tempFile } from '../../../support/temp-home.ts';
 
 const fixture = (name: string) => join(import.meta.dirname, '../../../fixtures/claude', name);
 
@@ -18,13 +18,7 @@ function recorded(name: string, until?: (line: string) => boolean): string {
   return fileWith(`${lines.slice(0, end).join('\n')}\n`);
 }
 
-function fileWith(content: string): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-transcript-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const path = join(dir, 'session.jsonl');
-  writeFileSync(path, content);
-  return path;
-}
+const fileWith = (content: string) => tempFile('session.jsonl', content);
 
 const lines = (...entries: object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 const human = (text: string, more: object = {}) => ({
