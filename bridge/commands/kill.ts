@@ -27,9 +27,7 @@ export const killCommand: Command = {
       throw new ThreadmuxError(
         'session_not_found',
         `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
-        {
-          hint: '`!sessions` lists them. Use the exact name.',
-        },
+        { hint: '`!sessions` lists them. Use the exact name.' },
       );
     const { record } = found;
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.

@@ -131,7 +131,7 @@ export function contentOf(prompt: Prompt, input: AskedEvent, progress: PromptPro
   return `${text}\n${hint}`;
 }
 
-export function filesOf(prompt: Prompt, input: AskedEvent, title: string): readonly FileUpload[] {
+function filesOf(prompt: Prompt, input: AskedEvent, title: string): readonly FileUpload[] {
   return shownOf(prompt, input, { chosen: [] }, title).files;
 }
 
