@@ -15,6 +15,7 @@ import {
   runProcess,
   STDERR_KEPT,
 } from './process.ts';
+import { readPaced } from './read-paced.ts';
 
 export interface ShOptions {
   /** Completes the sentence "threadmux could not …" in errors. */
@@ -164,7 +165,7 @@ export function startLongRunning(
       });
       pipes.stdin?.on('error', () => {}); // it has ended; `ended` says why
       pipes.stdout?.pipe(stdout, { end: false });
-      pipes.stderr?.on('data', stderr.add);
+      if (pipes.stderr !== undefined) readPaced(pipes.stderr, stderr.add);
       child.on('error', (error) => {
         if (child.pid !== undefined) return; // a failed kill
         why = 'not-started';
