@@ -118,6 +118,23 @@ describe('a permission in the thread', () => {
     for (const content of contents) expect(fileOf(shown, 'always.json')).toContain(content);
   });
 
+  it('attaches a plan whose end is far below its beginning', () => {
+    const shown = planText(`Read the code.${'\n'.repeat(5_000)}rm -rf ~`, 'Claude');
+    expect(shown.text).toContain('*The whole plan is attached.*');
+    expect(fileOf(shown, 'plan.md')).toContain('rm -rf ~');
+  });
+
+  it('processes only as many options as fit', () => {
+    const hidden = '\u200b'.repeat(500);
+    const options = Array.from({ length: 4_000 }, () => ({ label: hidden, description: hidden }));
+    const began = performance.now();
+    const shown = questionText([{ question: 'Which?', header: 'It', multiSelect: false, options }], NO_ANSWER_YET);
+    expect(performance.now() - began).toBeLessThan(8_000); // it was 13 seconds, several times, and nothing else ran meanwhile
+    expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
+    expect(shown.text).toMatch(/^❓ \*\*It\*\*: Which\?\n\*\*1\.\*\* /);
+    expect(shown.files).toHaveLength(1);
+  });
+
   const ZERO_WIDTH = '\u200b'.repeat(60);
 
   it('attaches a rule that invisible characters push out of sight', () => {
