@@ -7,9 +7,9 @@ const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/brow
 const LONG = /killed|everywhere|story|\/bin\/(commands|mcp)\//;
 /**
  * discord.js and our client cannot share one copy of undici's state. That a disk is full is reported once per process, and a file that
- * another test could not write would be the first.
+ * another test could not write would be the first. A made-up agent must not be in the list of the other tests.
  */
-const ALONE = ['test/workspace/discord-js.test.ts', 'test/**/full-disk.test.ts'];
+const ALONE = ['test/workspace/discord-js.test.ts', 'test/agents/made-up.test.ts', 'test/**/full-disk.test.ts'];
 
 export default defineConfig({
   test: {

@@ -12,13 +12,12 @@ import { openRegistry, threadRecordSchema } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
-import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+import { conclude, measure, median, PROBE, PROGRAM, printTable, spread, until } from './support.mjs';
 
 const SESSIONS = 200;
 const SAMPLES = 5;
 const SETTLE_SECONDS = 8;
 const ROOM_MB = 10;
-const PROBE = new URL('probe.mjs', PROCESSES).href;
 
 await measure(async ({ folder, start }) => {
   const idle = await residentKilobytes(folder, start, 'idle', 0);
@@ -71,7 +70,7 @@ async function residentKilobytes(folder, start, name, sessions) {
     };
     const nodeOptions = ['--expose-gc', '--import', PROBE];
     const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
-    await until(() => gateway.connected === 1);
+    await until(() => gateway.connected === 1, 30);
     const listed = await list(workspace);
     if (listed.includes('session-0') !== sessions > 0) throw new Error(`it listed: ${listed}`);
     const kilobytes = [];
@@ -123,14 +122,6 @@ async function list({ newLink, url, channelId, botId }) {
     const after = await (await fetch(`${path}?after=${id}&limit=10`, { headers })).json();
     answer = after.find(({ author }) => author.id === botId)?.content;
     return answer !== undefined;
-  });
+  }, 30);
   return answer;
-}
-
-async function until(holds) {
-  for (let tries = 0; tries < 300; tries++) {
-    if (await holds()) return;
-    await sleep(100);
-  }
-  throw new Error('what was waited for did not come within half a minute');
 }

@@ -10,7 +10,7 @@ import { openHome } from '../dist/home/home.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { openBotPort } from '../test/support/workspace-access.mjs';
-import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+import { conclude, measure, median, PROBE, PROGRAM, printTable, spread, until } from './support.mjs';
 
 const PROJECTS = 20;
 const EACH = 3;
@@ -21,7 +21,6 @@ const ROOM_MB = 10;
 const LIMIT_SECONDS = 10;
 /** Or so many times as long as the bare ones, on a machine that is busy. */
 const LIMIT_RATIO = 6;
-const PROBE = new URL('probe.mjs', PROCESSES).href;
 
 await measure(async ({ folder, start }) => {
   // At the same time: both settle while nothing else happens.
@@ -73,7 +72,7 @@ async function run(folder, start, name, count) {
   try {
     const began = performance.now();
     const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions: ['--expose-gc', '--import', PROBE] });
-    await until(() => gateway.connected === 1 && readdirSync(ran).length === count * EACH);
+    await until(() => gateway.connected === 1 && readdirSync(ran).length === count * EACH, 60);
     const seconds = (performance.now() - began) / 1000;
     await sleep(SETTLE_SECONDS * 1_000);
     const kilobytes = [];
@@ -104,12 +103,4 @@ function bareSeconds(folder) {
   const seconds = (performance.now() - began) / 1000;
   execFileSync('tmux', ['-S', socket, 'kill-server'], { env });
   return seconds;
-}
-
-async function until(holds) {
-  for (let tries = 0; tries < 3_000; tries++) {
-    if (holds()) return;
-    await sleep(20);
-  }
-  throw new Error('what was waited for did not come within a minute');
 }

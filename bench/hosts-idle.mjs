@@ -4,10 +4,9 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conclude, measure, median, PROCESSES, PROGRAM, printTable, until } from './support.mjs';
+import { conclude, measure, median, PROBE, PROCESSES, PROGRAM, printTable, until } from './support.mjs';
 
 const TEN = Array.from({ length: 10 }, (_, n) => `h${n}`);
-const PROBE = new URL('probe.mjs', PROCESSES).href;
 
 await measure(async ({ folder, start }) => {
   const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder, ...TEN] });

@@ -1,12 +1,10 @@
 // The cost of another host: an idle one; time until its reply is visible, compared with a local reply plus one round trip;
 // execs per message; and a host that comes back.
 
-import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { runCourierHere } from '../dist/bin/run-courier.js';
 import { startBridge } from '../dist/bridge/bridge.js';
 import { parseConfig } from '../dist/core/config.js';
@@ -18,7 +16,7 @@ import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { filesForHosts } from '../dist/install/program-files.js';
 import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { person, sshFlags } from './pane-setup.mjs';
+import { bareSsh, openTmux, person, STAND_IN } from './pane-setup.mjs';
 import { replier, watchReplies } from './reply-setup.mjs';
 import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
 
@@ -34,8 +32,6 @@ const IDLE_SECONDS = 60;
 /** Three heartbeats, each with a look at the panes, and one more of both if the minute begins just before one. */
 const WAKE_UPS = 8;
 const HERE = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
-const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
-const run = promisify(execFile);
 const now = () => performance.timeOrigin + performance.now();
 
 await measure(async ({ folder, start }) => {
@@ -47,7 +43,7 @@ await measure(async ({ folder, start }) => {
   const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
   const rest = connectRest(local);
   const { visible, close: stopWatching } = watchReplies(rest, workspace, /reply \w+ \d+\./);
-  const [near, far] = [openTmux(folder, 'near', folder), openTmux(folder, 'far', farHome)];
+  const [near, far] = [openServer(folder, 'near', folder), openServer(folder, 'far', farHome)];
   const home = openHome(join(folder, 'home'));
   const config = parseConfig({
     env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: near.socket },
@@ -144,13 +140,9 @@ await measure(async ({ folder, start }) => {
   await workspace.close();
 });
 
-function openTmux(folder, name, home) {
+function openServer(folder, name, home) {
   const socket = join(folder, name);
-  const tmux = (...args) =>
-    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
-    }).trim();
+  const tmux = openTmux(socket, home);
   tmux('new-session', '-d', '-s', `replies-${name}`, '-c', folder, 'cat');
   const [pid, pane] = tmux('display-message', '-p', '#{pid} #{pane_id}').split(' ');
   return { name, socket, tmux, pane: { TMUX: `${socket},${pid},0`, TMUX_PANE: pane } };
@@ -226,17 +218,4 @@ function countedSleep(folder, file) {
 
 function linesOf(file) {
   return readFileSync(file, 'utf8').split('\n').length - 1;
-}
-
-async function bareSsh(folder) {
-  const flags = sshFlags(folder);
-  const bare = async () => {
-    const began = performance.now();
-    await run('ssh', [...flags, '--', 'far', 'true']);
-    return performance.now() - began;
-  };
-  await bare();
-  return Object.assign(bare, {
-    close: () => run('ssh', [...flags, '-O', 'exit', 'far']).catch(() => {}),
-  });
 }

@@ -2,13 +2,12 @@
 // discord.js client that is logged in to the same workspace and does nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conclude, measure, median, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+import { conclude, measure, median, PROBE, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
 
 const ROUNDS = 3;
 const SAMPLES = 5;
 /** V8 returns the pages of its start only after some idle time and several collections. */
 const SETTLE_SECONDS = 10;
-const PROBE = new URL('probe.mjs', PROCESSES).href;
 
 await measure(async ({ folder, start }) => {
   const workspace = start(new URL('workspace.mjs', PROCESSES), { args: [`${folder}/workspace`] });

@@ -1,15 +1,27 @@
-// Shared by the measurements of typing: the fake Claude Code in a pane, an SSH server on loopback, and a user.
+// Shared by the measurements of typing: the fake Claude Code in panes, here and behind an SSH server on loopback, and a user.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import ssh2 from 'ssh2';
+import { promisify } from 'node:util';
+import { startBridge } from '../dist/bridge/bridge.js';
+import { parseConfig } from '../dist/core/config.js';
+import { silentLog } from '../dist/core/log.js';
+import { connectRest } from '../dist/discord/rest.js';
+import { ensureThread, openThreadChannel } from '../dist/discord/threads.js';
+import { localServer } from '../dist/home/config-file.js';
+import { openHome } from '../dist/home/home.js';
+import { threadRecordSchema } from '../dist/threads/registry.js';
+import { openShared } from '../dist/threads/shared-services.js';
+import { tmuxOn } from '../dist/tmux/tmux.js';
+import { startWorkspace } from '../dist/workspace/server.js';
 import { signIn } from '../test/support/workspace-access.mjs';
+import { PROCESSES } from './support.mjs';
 
-const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
+export const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
 
 /** Gives the fake Claude Code an order, such as "dialog". */
 export function tell({ cwd }, order, value) {
@@ -23,7 +35,7 @@ export function tell({ cwd }, order, value) {
 }
 
 /** The fake Claude Code of the tests, without hooks. */
-export async function startPane(tmux, folder, { host, session = 'web' }) {
+async function startPane(tmux, folder, { host, session }) {
   const cwd = join(folder, `pane-${session}`);
   mkdirSync(cwd);
   writeFileSync(join(cwd, 'record'), '');
@@ -75,61 +87,68 @@ export async function untilMarked(rest, thread, message, marks = ['✅', '⚠️
   throw new Error('a message was not marked within half a minute');
 }
 
-export function sshFlags(folder) {
+function sshFlags(folder) {
   const socket = `ControlPath=${join(folder, 'bare')}`;
   const master = ['-o', 'ControlMaster=auto', '-o', socket, '-o', 'ControlPersist=60'];
   return ['-F', join(folder, 'config'), '-o', 'BatchMode=yes', ...master];
 }
 
-/** An SSH server on loopback that runs commands like sshd, with its own home. */
-export async function serveSsh(folder, home) {
-  const key = (name) => {
-    const file = join(folder, name);
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', file]);
-    return readFileSync(file);
+/** Times `ssh far true` over a connection that stays open. */
+export async function bareSsh(folder) {
+  const run = (...args) => promisify(execFile)('ssh', [...sshFlags(folder), ...args]);
+  const bare = async () => {
+    const began = performance.now();
+    await run('--', 'far', 'true');
+    return performance.now() - began;
   };
-  const allowed = ssh2.utils.parseKey(key('client')).getPublicSSH();
-  const counts = { execs: 0, connections: 0 };
-  const server = new ssh2.Server({ hostKeys: [key('host')] }, (client) => {
-    counts.connections++;
-    client.on('error', () => {});
-    client.on('authentication', (attempt) => {
-      if (attempt.method === 'publickey' && attempt.key.data.equals(allowed)) attempt.accept();
-      else attempt.reject(['publickey']);
-    });
-    client.on('session', (accept) => {
-      accept().on('exec', (take, _, { command }) => {
-        counts.execs++;
-        const channel = take();
-        const env = { HOME: home, SHELL: '/bin/sh', PATH: '/usr/bin:/bin' };
-        const child = spawn('/bin/sh', ['-c', command], { cwd: home, env });
-        child.stdin.on('error', () => {});
-        channel.pipe(child.stdin);
-        child.stdout.pipe(channel, { end: false });
-        child.stderr.pipe(channel.stderr, { end: false });
-        child.on('close', (status) => {
-          channel.exit(status ?? 255);
-          channel.end();
-        });
-      });
-    });
+  await bare();
+  return Object.assign(bare, { close: () => run('-O', 'exit', 'far').catch(() => {}) });
+}
+
+export function openTmux(socket, home) {
+  const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh' };
+  return (...args) =>
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', env }).trim();
+}
+
+/** A workspace, a bridge, and the fake Claude Code in a pane per session, here or on the host "far". */
+export async function withPanes({ folder, start }, sessions, options, act) {
+  const ssh = start(new URL('ssh-server.mjs', PROCESSES), { args: [folder] });
+  const { config: sshConfig, home: far } = await ssh.next();
+  const tmux = openTmux(join(folder, 't'), far);
+  const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
+  const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId };
+  const rest = connectRest({ ...local, perSecond: 400 });
+  const own = localServer({ ...local, user: workspace.userId });
+  const env = { PATH: process.env.PATH, HOME: folder };
+  const config = parseConfig({
+    env: { THREADMUX_HOST: 'laptop' },
+    hostname: 'laptop',
+    file: { path: 'config.json', text: JSON.stringify({ hosts: { far: { ssh: 'far' } } }) },
   });
-  // The listener of ssh2 leaves Nagle's algorithm on, which would slow down every exec.
-  const outer = createServer({ noDelay: true }, (socket) => server.injectSocket(socket));
-  await new Promise((done) => outer.listen(0, '127.0.0.1', done));
-  writeFileSync(
-    join(folder, 'config'),
-    `Host far
-  HostName 127.0.0.1
-  Port ${outer.address().port}
-  User someone
-  IdentityFile ${join(folder, 'client')}
-  IdentitiesOnly yes
-  IdentityAgent none
-  UserKnownHostsFile ${join(folder, 'known_hosts')}
-  GlobalKnownHostsFile /dev/null
-  StrictHostKeyChecking accept-new
-`,
-  );
-  return Object.assign(counts, { close: () => outer.close() });
+  const shared = openShared({
+    ...{ config, env, home: openHome(join(folder, 'ours')), log: silentLog },
+    ...{ servers: () => [own], sshConfig },
+  });
+  const place = await openThreadChannel(rest, workspace.channelId);
+  const panes = [];
+  for (const { host, session } of sessions) {
+    const title = `[agent] ${session}${host === 'far' ? '@far' : ''}`;
+    const record = await startPane(tmux, folder, { host, session });
+    const { id: thread } = await ensureThread(place, title, 'Welcome');
+    const where = { thread, title, channel: local.channel, server: own.name };
+    shared.threads.registry.put(threadRecordSchema.parse({ ...record, ...where }));
+    panes.push({ record, thread, host, tmux: tmuxOn(shared.hosts.get(host), record.socket) });
+  }
+  const onFatal = (error) => console.error(error);
+  const bridge = await startBridge(shared, { servers: [own], env, onFatal, ...options });
+  try {
+    await act({ panes, rest, ssh, say: await person(workspace) });
+  } finally {
+    await bridge.close();
+    await shared.close();
+    await rest.close();
+    await workspace.close();
+    tmux('kill-server');
+  }
 }

@@ -12,10 +12,10 @@ import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { signIn } from '../test/support/workspace-access.mjs';
+import { STAND_IN } from './pane-setup.mjs';
 import { PROGRAM } from './support.mjs';
 
 const LIMITS = { perBucket: 5, windowMs: 5_000, globalPerSecond: 50 };
-const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
 const DROP = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
 
 /** `asked` has the requests of the bot as "METHOD path", `counts` all answers and those with 429. */

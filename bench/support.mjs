@@ -9,6 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export const PROCESSES = new URL('./processes/', import.meta.url);
+/** For `--import`. */
+export const PROBE = new URL('probe.mjs', PROCESSES).href;
 export const PROGRAM = new URL('../dist/bin/threadmux.js', import.meta.url);
 
 /** Runs a measurement with its own temporary folder, and ends everything it started. */
@@ -98,9 +100,7 @@ export function conclude(sentence, holds = true) {
   if (!holds) process.exitCode = 1;
 }
 
-export async function until(holds) {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 1_000) throw new Error('it did not happen within 20 seconds');
-    await sleep(20);
-  }
+export async function until(holds, seconds = 20) {
+  for (const end = Date.now() + seconds * 1_000; !(await holds()); await sleep(20))
+    if (Date.now() > end) throw new Error(`it did not happen within ${seconds} seconds`);
 }

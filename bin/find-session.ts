@@ -5,6 +5,7 @@ import { findSessions } from '../bridge/commands/sessions.ts';
 import type { Config } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { silentLog } from '../core/log.ts';
+import { ownValue } from '../core/own-value.ts';
 import type { Home } from '../home/home.ts';
 import { localHost } from '../hosts/host.ts';
 import { filesForHosts } from '../install/program-files.ts';
@@ -97,7 +98,7 @@ export function hostAndName(
 ): { readonly session: string; readonly host: string } {
   const at = name.lastIndexOf('@');
   const place =
-    host === undefined && at > 0 && config.hosts[name.slice(at + 1)] !== undefined
+    host === undefined && at > 0 && ownValue(config.hosts, name.slice(at + 1)) !== undefined
       ? { session: name.slice(0, at), host: name.slice(at + 1) }
       : { session: name, host: host ?? config.defaultHost };
   hosts.get(place.host); // throws if the host is unknown

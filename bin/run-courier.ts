@@ -6,7 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentContext } from '../agents/claude/hook-commands.ts';
 import type { ServerConfig } from '../core/config.ts';
-import { keepTrying } from '../core/keep-trying.ts';
+import { keepTrying } from '../core/retry-with-pauses.ts';
 import { tryBestEffort, writeWhole } from '../home/atomic-write.ts';
 import { createLocalServerReader } from '../home/config-file.ts';
 import { type LiveConfig, openLiveConfig } from '../home/live-config.ts';

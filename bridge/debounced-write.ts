@@ -11,11 +11,7 @@ interface DebouncedWrite<T> {
 
 const RETRY_MS = 2_000;
 
-export function createDebouncedWrite<T>(
-  write: (value: T) => void,
-  delayMs: number,
-  what = 'the state of the bridge',
-): DebouncedWrite<T> {
+export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: number): DebouncedWrite<T> {
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
   const flush = () => {
@@ -23,7 +19,7 @@ export function createDebouncedWrite<T>(
     timer = undefined;
     const now = due;
     if (now === undefined) return;
-    if (tryBestEffort(what, () => write(now.value))) due = undefined;
+    if (tryBestEffort('the state of the bridge', () => write(now.value))) due = undefined;
     else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
   const inTime = () => {

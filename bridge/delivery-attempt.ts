@@ -12,7 +12,7 @@ import type { ThreadRecord } from '../threads/registry.ts';
 import { leaveMode } from '../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import { typeMessage } from '../tmux/type-message.ts';
+import { isCovered, typeMessage } from '../tmux/type-message.ts';
 import { isMarked } from './confirm.ts';
 import { decide } from './decide-typing.ts';
 import { isFresh } from './inbox.ts';
@@ -199,9 +199,8 @@ async function typeInto(
         },
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already') return { ...into, before: text ?? '' };
-      // A dialog covers the box: Enter is pressed when the text is seen there again.
-      const isCovered = delivery.kind === 'text-only' && ['dialog', 'changing'].includes(delivery.because);
-      if (isCovered && isReported) return { ...into, before: text ?? '', isCovered };
+      if (delivery.kind === 'text-only' && isReported && isCovered(delivery.because))
+        return { ...into, before: text ?? '', isCovered: true };
       if (delivery.kind === 'text-only')
         return { kind: 'unconfirmed', because: delivery.because === 'mixed' ? MIXED : CHANGED, screen: shown };
       options.onUntyped();

@@ -3,10 +3,10 @@
 
 import type { ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { keepTrying } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import type { TextMeaning, WrittenText } from '../core/prompt-answer.ts';
+import { keepTrying } from '../core/retry-with-pauses.ts';
 import { isDiscordId, isNewer, snowflakeTime } from '../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { messagesAfter, refusedWith } from '../discord/messages.ts';

@@ -20,6 +20,8 @@ interface SessionPlan {
   readonly host: string;
   readonly directory: string;
   readonly before: ThreadRecord | undefined;
+  /** The request of an agent that starts it. */
+  readonly request?: string | undefined;
 }
 
 interface StartPlace {
@@ -53,7 +55,10 @@ export async function takePlace(
   if (!settings.worktree) return plain;
   const running = (await listSessions(tools.hosts.tmux(host))).find((one) => one.name === name);
   if (running !== undefined && !running.pane.dead) return plain; // it is said, and gets no worktree
-  const worktree = await tools.worktrees.prepare({ host, directory, project, session: name });
+  const worktree = await tools.worktrees.prepare({
+    ...{ host, directory, project, session: name },
+    byAgent: wanted.request !== undefined,
+  });
   const setup = worktree.needsSetup ? project?.worktreeSetup : undefined;
   return {
     directory: worktree.start,

@@ -1,5 +1,5 @@
 // Starts everything for one server: its gateway connection, and the parts that take a message into its pane. It only connects
-// them; journey.ts shows the steps.
+// them; message-journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
 import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
@@ -26,14 +26,14 @@ import { createDialogs } from './dialogs/dialogs.ts';
 import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
 import { openCursors, openInbox } from './inbox.ts';
-import { createJourney } from './journey.ts';
 import { listen, whereIs } from './listen.ts';
+import { createJourney } from './message-journey.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
 import { createPromptTaps } from './prompt-taps.ts';
-import { createRetry } from './retry.ts';
+import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';

@@ -4,7 +4,8 @@ import type { AgentDriver } from '../agents/driver.ts';
 import { headlessWords } from '../agents/guarantees.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
-import { type SessionName, type StreamKind, streamName, streamTitle } from '../core/session-name.ts';
+import { type SessionName, type StreamKind, streamName } from '../core/session-name.ts';
+import { streamTitle } from '../core/thread-title.ts';
 import { streamWelcome } from '../core/welcome-text.ts';
 import { messageSchema } from '../discord/payloads.ts';
 import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
@@ -114,9 +115,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const record: StreamRecord = {
       ...{ kind, name, dir, asked, order, skipPermissions },
       ...(agent === undefined ? {} : { agent: agent.name }),
-      thread: thread.id,
-      server: options.server,
-      startedAt: Date.now(),
+      ...{ thread: thread.id, server: options.server, startedAt: Date.now() },
       ...(homeThere === undefined ? {} : { far: { host, logFolder: `${homeThere}/streams/${thread.id}/log` } }),
     };
     saveStreamRecord(home, record);

@@ -2,7 +2,7 @@
 // a few minutes is dropped.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pauseMs } from '../core/keep-trying.ts';
+import { pauseMs } from '../core/retry-with-pauses.ts';
 import { shownAddress, type Webhook, type WebhookNews, webhookEvent, webhookRequest } from '../core/webhook.ts';
 import type { TimedState } from '../threads/session-state.ts';
 import type { Shared } from '../threads/shared-services.ts';

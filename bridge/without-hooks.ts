@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../agents/driver.ts';
 import { driverOf } from '../agents/list.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
-import type { JourneyOptions } from './journey.ts';
+import type { JourneyOptions } from './message-journey.ts';
 
 /** Whether the agent reports what was submitted. */
 export function isHeard(record: ThreadRecord | undefined): boolean {

@@ -1,10 +1,9 @@
 // The log: one line per event, for people and for grep. Every line passes through here, so secrets are masked here.
 
-type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'info' | 'warn' | 'error';
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
 export interface Log {
-  debug(event: string, fields?: LogFields): void;
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
@@ -28,14 +27,12 @@ export function maskSecrets(text: string, secrets: readonly string[] = []): stri
 
 export function createLog(
   write: (line: string) => void,
-  options: { secrets?: readonly string[]; now?: () => Date; verbose?: boolean } = {},
+  options: { secrets?: readonly string[]; now?: () => Date } = {},
 ): Log {
   const now = options.now ?? (() => new Date());
-  const logAt = (level: LogLevel) => (event: string, fields?: LogFields) => {
-    if (level === 'debug' && options.verbose !== true) return;
+  const logAt = (level: LogLevel) => (event: string, fields?: LogFields) =>
     write(maskSecrets(logLine(now(), level, event, fields), options.secrets));
-  };
-  return { debug: logAt('debug'), info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
+  return { info: logAt('info'), warn: logAt('warn'), error: logAt('error') };
 }
 
 export const silentLog: Log = createLog(() => {});

@@ -1,5 +1,6 @@
 // When a scheduled message is sent: what people write ("18:30", "+20m", "weekday 9:00", "2h"), and the next time. Pure.
 
+import { ownValue } from './own-value.ts';
 import { timeAt, wallTimeOf } from './zoned-time.ts';
 
 export type ScheduleRule =
@@ -128,7 +129,7 @@ const GROUPS: Readonly<Record<string, readonly number[]>> = {
 };
 
 function daysOf(name: string): readonly number[] | undefined {
-  const group = GROUPS[name.replace(/s$/, '')] ?? GROUPS[name];
+  const group = ownValue(GROUPS, name.replace(/s$/, '')) ?? ownValue(GROUPS, name);
   if (group !== undefined) return group;
   const day = WEEKDAYS.findIndex((one) => name.length >= 3 && (one.startsWith(name) || `${one}s` === name));
   return day < 0 ? undefined : [day];

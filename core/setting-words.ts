@@ -3,6 +3,7 @@
 import { AGENT_NAMES } from './agent-names.ts';
 import { ThreadmuxError } from './errors.ts';
 import { nearestName } from './nearest-name.ts';
+import { ownValue } from './own-value.ts';
 import { isModelName, PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from './session-settings.ts';
 import { untrustedCode } from './untrusted-text.ts';
 
@@ -31,7 +32,7 @@ export function settingFor(name: SettingName, word: string, agents: readonly str
     if (isModelName(word)) return { model: word };
     throw wrong(`${untrustedCode(word, 60)} cannot be the name of a model, such as \`opus\`.`);
   }
-  const meant = name === 'mode' ? (MODE_WORDS[word.toLowerCase()] ?? word) : word;
+  const meant = name === 'mode' ? (ownValue(MODE_WORDS, word.toLowerCase()) ?? word) : word;
   const words = { mode: PERMISSION_MODES, progress: PROGRESS_LEVELS, agent: agents }[name];
   const value = words.find((one) => one.toLowerCase() === meant.toLowerCase());
   if (value !== undefined) return { [SETTING_KEYS[name]]: value };

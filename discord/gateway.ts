@@ -6,8 +6,8 @@ import { connect as connectTo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ws from 'ws';
 import { ThreadmuxError } from '../core/errors.ts';
-import { pauseMs } from '../core/keep-trying.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { pauseMs } from '../core/retry-with-pauses.ts';
 import {
   createHandledEvents,
   firstGatewayState,

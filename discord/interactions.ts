@@ -78,8 +78,7 @@ export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
 export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type: 6 });
 
 /** Acknowledges a slash command; `followUp` sends the reply. */
-export const takeCommand = (rest: Rest, to: Interaction, hidden = false) =>
-  answer(rest, to, { type: 5, ...(hidden ? { data: { flags: EPHEMERAL } } : {}) });
+export const takeCommand = (rest: Rest, to: Interaction) => answer(rest, to, { type: 5 });
 
 /** What the user sees, and what is sent if they choose it. */
 export interface Suggestion {

@@ -28,8 +28,6 @@ export interface MessageDraft {
   /** Posted without a notification. */
   readonly silent?: boolean;
   readonly replyTo?: string;
-  /** The only users that this message may ping. */
-  readonly ping?: readonly string[];
 }
 
 const SUPPRESS_EMBEDS = 1 << 2;
@@ -77,10 +75,7 @@ export async function editMessage(
 export function bodyOf(draft: Partial<MessageDraft>) {
   return {
     ...(draft.content === undefined ? {} : { content: draft.content }),
-    allowed_mentions: {
-      parse: [],
-      ...(draft.ping === undefined ? {} : { users: [...draft.ping] }),
-    },
+    allowed_mentions: { parse: [] },
     ...(draft.components === undefined ? {} : { components: [...draft.components] }),
     ...(draft.files === undefined ? {} : { attachments: draft.files.map(listed) }),
   };

@@ -5,9 +5,9 @@ import { setMaxListeners } from 'node:events';
 import { type Dispatcher, FormData } from 'undici';
 import { clockDifference } from '../core/duration.ts';
 import { isThreadmuxError, type ThreadmuxError } from '../core/errors.ts';
-import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
+import { pauseMs } from '../core/retry-with-pauses.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
 import { type Endpoint, endpointOf, type Method } from './rate-limits.ts';
 import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
@@ -29,13 +29,11 @@ export interface CallOptions {
 export interface Rest {
   /** Resolves with the parsed answer (undefined for an empty one); rejects with a ThreadmuxError. */
   call(method: Method, path: string, options?: CallOptions): Promise<unknown>;
-  /** The same client with another patience. Each must be closed. */
-  withPatience(patienceMs: number): Rest;
   /** The time by the server's clock, as its last answer showed it: ids of messages contain this time. */
   serverTime(): number;
   /** The Unix socket for REST and the gateway; undefined for a server on the network. */
   readonly socketPath?: string | undefined;
-  /** Stops waiting requests. The last close closes the connections. */
+  /** Stops waiting requests and closes the connections. */
   close(): Promise<void>;
 }
 
@@ -62,7 +60,6 @@ export function connectRest(options: RestOptions): Rest {
   }, options.perSecond);
   /** The order of the calls is the order of the messages. */
   const inTurn = createKeyedQueue();
-  let open = 0;
   let clockAheadMs = 0;
   let deadToken: ThreadmuxError | undefined;
 
@@ -96,10 +93,9 @@ export function connectRest(options: RestOptions): Rest {
     method: Method,
     path: string,
     call: CallOptions & { readonly patienceMs: number },
-    closing: AbortSignal,
   ) {
     const what = `${method} ${path.replace(/^\/(webhooks|interactions)\/(\d+)\/[^/]+/, '/$1/$2/…')}`;
-    const signals = call.signal === undefined ? [closing] : [closing, call.signal];
+    const signals = call.signal === undefined ? [closing.signal] : [closing.signal, call.signal];
     const payload = payloadOf(call);
     let failures = 0;
     let failingSince = 0;
@@ -137,29 +133,23 @@ export function connectRest(options: RestOptions): Rest {
     }
   }
 
-  function view(patienceMs: number): Rest {
-    const closing = new AbortController();
-    setMaxListeners(0, closing.signal); // as many as there are requests waiting
-    open++;
-    return {
-      socketPath: base.socketPath,
-      serverTime: () => Date.now() + clockAheadMs,
-      call(method, path, call = {}) {
-        const route = endpointOf(method, path, call.body);
-        const act = () =>
-          attempt(route, method, path, { ...call, patienceMs: call.patienceMs ?? patienceMs }, closing.signal);
-        return route.urgent || method === 'GET' ? act() : inTurn(`${route.key}:${route.major}`, act);
-      },
-      withPatience: view,
-      async close() {
-        if (closing.signal.aborted) return;
-        closing.abort();
-        if (--open === 0) await pool.destroy();
-      },
-    };
-  }
-
-  return view(options.patienceMs ?? 60_000);
+  const patienceMs = options.patienceMs ?? 60_000;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal); // as many as there are requests waiting
+  return {
+    socketPath: base.socketPath,
+    serverTime: () => Date.now() + clockAheadMs,
+    call(method, path, call = {}) {
+      const route = endpointOf(method, path, call.body);
+      const act = () => attempt(route, method, path, { patienceMs, ...call });
+      return route.urgent || method === 'GET' ? act() : inTurn(`${route.key}:${route.major}`, act);
+    },
+    async close() {
+      if (closing.signal.aborted) return;
+      closing.abort();
+      await pool.destroy();
+    },
+  };
 }
 
 function pause(ms: number, signals: readonly AbortSignal[]): Promise<void> {

@@ -63,7 +63,8 @@ function contentOf(fd: number, maxBytes: number): Buffer {
   return data.subarray(0, length);
 }
 
-function tryTo<T>(act: () => T): T | undefined {
+/** Undefined if it fails. */
+export function tryTo<T>(act: () => T): T | undefined {
   try {
     return act();
   } catch {

@@ -30,9 +30,8 @@ export function rememberInstalled(
   folder: string,
   entry: Pick<Installed, 'path' | 'kind' | 'madeFolder'>,
   texts: { readonly before: string | undefined; readonly after: string },
-  now: Date = new Date(),
 ): void {
-  const backup = texts.before === undefined ? null : backupName(entry.path, now);
+  const backup = texts.before === undefined ? null : backupName(entry.path);
   if (backup !== null && texts.before !== undefined) {
     mkdirSync(join(folder, 'backups'), { recursive: true, mode: 0o700 });
     writeWhole(join(folder, 'backups', backup), texts.before);
@@ -66,8 +65,8 @@ function replaceEntry(folder: string, path: string, entry: Installed | undefined
 }
 
 /** Contains a hash of the path, because every settings file has the same name. */
-function backupName(path: string, now: Date): string {
-  const time = now.toISOString().replace(/[:.]/g, '-');
+function backupName(path: string): string {
+  const time = new Date().toISOString().replace(/[:.]/g, '-');
   return `${time}-${sha256(path).slice(0, 8)}-${basename(path)}`;
 }
 

@@ -52,12 +52,12 @@ export function filesToSweep(all: readonly SweepableFile[], now: number): readon
 
 const SWEPT = ['files', 'status', 'answers', 'state', 'threads', 'inbox', 'prompts'];
 
-export function sweepHome(home: Home, now = Date.now()): void {
+export function sweepHome(home: Home): void {
   const all = [
     ...OLD_FOLDERS.flatMap((name) => kept(home, name)),
     ...SWEPT.flatMap((folder) => namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`))),
   ];
-  for (const name of filesToSweep(all, now))
+  for (const name of filesToSweep(all, Date.now()))
     tryBestEffort(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
 }
 

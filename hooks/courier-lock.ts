@@ -35,7 +35,6 @@ export async function takeCourierLock(options: LockOptions): Promise<(() => void
   const release = free;
   if (release === undefined) return undefined;
   notePid(home);
-  log.debug('courier started', { pid: process.pid });
   return () => {
     removeBestEffort(home.path('state', 'courier.pid')); // pids are reused
     release();

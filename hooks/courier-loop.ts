@@ -1,14 +1,14 @@
 // The courier: delivers the letters of an outbox, in order per pane. One courier runs per home, by lock.
 // A letter is removed only after its delivery; one that cannot be delivered yet stays first.
 
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { createAtOnce } from '../core/at-once.ts';
+import { createConcurrencyLimit } from '../core/concurrency-limit.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { pauseMs } from '../core/keep-trying.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
+import { pauseMs } from '../core/retry-with-pauses.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
@@ -44,6 +44,8 @@ const SWEEP_MS = 3_600_000;
 const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 /** Unfinished attempts after which a letter is set aside. */
 const DEADLY = 2;
+/** A letter that we cannot handle because of a mistake of ours is set aside after so many attempts. */
+const DEFECTS = 3;
 /** Letters that are handled at the same time; a letter that waits for the next attempt does not count. */
 const AT_ONCE = 200;
 /** A larger letter could kill the process by its size alone. */
@@ -57,16 +59,25 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const attempts = openFailedLetters(outbox.folder);
   const running = new Set<FailedLetter>();
   const oneAtATime = createKeyedQueue();
-  const someAtATime = createAtOnce(AT_ONCE);
+  const someAtATime = createConcurrencyLimit(AT_ONCE);
   const skipped = new Set<string>();
   const announced = new Set<string>();
   /** If the disk has become read-only, a letter stays after its delivery and must not be delivered again. */
   const delivered = new Set<string>();
   let busyAt = Date.now();
 
+  const isThere = (path: string) => !skipped.has(path) && existsSync(path);
+
   async function work(box: string): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      const path = outbox.letters(box).find((one) => !skipped.has(one));
+    // A folder with thousands of letters is not read again for each of them: new letters come after those that wait.
+    let waiting: readonly string[] = [];
+    for (let failures = 0, at = 0; !signal.aborted; ) {
+      while (at < waiting.length && !isThere(waiting[at] ?? '')) at++;
+      if (at === waiting.length) {
+        waiting = outbox.letters(box).filter(isThere);
+        at = 0;
+      }
+      const path = waiting[at];
       if (path === undefined) return;
       try {
         await someAtATime(() => nextTurn().then(() => handle(path)));
@@ -74,6 +85,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
       } catch (error) {
         failures++;
         log.warn('letter waits', { box, failures, because: (error as Error).message });
+        if (isDefect(error) && failures >= DEFECTS) await giveUp(path, 'threadmux has a defect').catch(() => {}); // tried again
         await sleep(pauseMs(failures, PAUSES), undefined, { signal }).catch(() => {});
       }
     }
@@ -89,7 +101,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   async function tryOnce(path: string, begun: FailedLetter): Promise<void> {
     if (signal.aborted) return;
     if (begun.unfinished >= DEADLY) {
-      await giveUp(path);
+      await giveUp(path, 'the process died twice while handling it');
       return begun.end();
     }
     running.add(begun);
@@ -143,33 +155,30 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   }
 
   /** Tells the thread first: if the server is unreachable, the letter waits like any other. */
-  async function giveUp(path: string): Promise<void> {
+  async function giveUp(path: string, why: string): Promise<void> {
     const reading = statSync(path).size > LARGEST_READ ? undefined : read(path);
     if (reading?.kind === 'letter')
       await options.sayAside?.(reading.letter, basename(path)).catch((error: unknown) => {
         if (!isHopeless(error)) throw error;
       });
-    log.error('letter set aside: the process died twice while handling it', {
-      kept: outbox.setAside(path),
-    });
+    log.error(`letter set aside: ${why}`, { kept: outbox.setAside(path) });
   }
 
-  function announce(box: string): void {
-    for (const path of outbox.letters(box)) {
-      if (announced.has(path)) continue;
-      announced.add(path);
-      try {
-        if (statSync(path).size > LARGEST_READ) continue;
-        const reading = read(path);
-        if (reading.kind === 'letter') options.arrived(reading.letter);
-      } catch (error) {
-        log.info('reading a letter', { because: (error as Error).message });
-      }
+  function announce(path: string): void {
+    if (announced.has(path) || !existsSync(path)) return;
+    announced.add(path);
+    try {
+      if (statSync(path).size > LARGEST_READ) return;
+      const reading = read(path);
+      if (reading.kind === 'letter') options.arrived(reading.letter);
+    } catch (error) {
+      log.info('reading a letter', { because: (error as Error).message });
     }
   }
 
-  function start(box: string): void {
-    announce(box);
+  /** Without a letter, all of the folder are looked at. A flood must not make each letter read the whole folder. */
+  function start(box: string, letter?: string): void {
+    for (const path of letter === undefined ? outbox.letters(box) : [letter]) announce(path);
     if (working.has(box)) return;
     working.add(box);
     void work(box).finally(() => {
@@ -178,7 +187,9 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     });
   }
 
-  const look = () => outbox.boxes().forEach(start);
+  const look = () => {
+    for (const box of outbox.boxes()) start(box);
+  };
   const sweep = () =>
     tryBestEffort(outbox.folder, () => {
       outbox.sweep();
@@ -213,6 +224,11 @@ const FINISH_WITHIN_MS = 5_000;
 
 async function idle(working: ReadonlySet<string>): Promise<void> {
   for (const began = Date.now(); working.size > 0 && Date.now() - began < FINISH_WITHIN_MS; ) await sleep(20);
+}
+
+/** Not a failure of the network or the disk: those have a cause or a code. */
+function isDefect(error: unknown): boolean {
+  return (error instanceof TypeError || error instanceof RangeError) && error.cause === undefined && !('code' in error);
 }
 
 /** The same request would be refused again. This is a bug of ours, and must not stop the session's other letters. */

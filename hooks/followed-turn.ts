@@ -13,7 +13,7 @@ import { tmuxOn } from '../tmux/tmux.ts';
 import type { CourierContext } from './courier-context.ts';
 import { postTexts } from './post-texts.ts';
 import type { FollowedTurn } from './progress.ts';
-import type { TurnRecord } from './progress-lines.ts';
+import type { TurnRecord } from './progress-message.ts';
 
 /** `session` is looked up if it is not known: an earlier process has begun to follow the turn. */
 export function followedTurn(

@@ -33,8 +33,11 @@ export interface Outbox {
   aside(): readonly string[];
   /** Moves a letter that was set aside back to its old place; false if it is not one. */
   putBack(path: string): boolean;
-  /** Reports panes with a new letter, at once where the system supports it; callers must also poll, to miss none. */
-  watch(onLetter: (box: string) => void): () => void;
+  /**
+   * Reports panes with a new letter, at once where the system supports it; callers must also poll, to miss none. `letter` is the path
+   * of what is new or was just removed; without it, all letters of the pane may be new.
+   */
+  watch(onLetter: (box: string, letter?: string) => void): () => void;
   /** Removes the folders of panes without letters for a day, and letters set aside that are too old or too many. */
   sweep(): void;
 }
@@ -118,7 +121,7 @@ export function openOutbox(folder: string): Outbox {
 }
 
 /** Uses the system's watcher, one per folder: a library that reads the folder again first would double the delay. */
-function watchBoxes(folder: string, onLetter: (box: string) => void): () => void {
+function watchBoxes(folder: string, onLetter: (box: string, letter?: string) => void): () => void {
   const watchers = new Map<string, FSWatcher>();
   function follow(name: string, onName: (name: string) => void): void {
     if (watchers.has(name)) return;
@@ -133,7 +136,7 @@ function watchBoxes(folder: string, onLetter: (box: string) => void): () => void
   function enter(box: string): void {
     if (!BOX.test(box)) return;
     follow(box, (letter) => {
-      if (LETTER.test(letter)) onLetter(box);
+      if (LETTER.test(letter)) onLetter(box, join(folder, box, letter));
     });
     onLetter(box); // its first letter may be older than the watcher
   }

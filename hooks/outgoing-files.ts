@@ -5,7 +5,7 @@ import { realpathSync } from 'node:fs';
 import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
-import { readChecked } from '../home/checked-file.ts';
+import { readChecked, tryTo } from '../home/checked-file.ts';
 import type { Host } from '../hosts/host.ts';
 
 export interface OutgoingFiles {
@@ -23,11 +23,13 @@ export interface AttachRules {
   readonly home: string;
   readonly cwd: string;
   readonly homeDir: string;
-  readonly maxFiles?: number;
   readonly maxBytes?: number;
   readonly maxTotalBytes?: number;
 }
 
+const MAX_FILES = 10;
+const MAX_BYTES = 10 * 2 ** 20;
+const MAX_TOTAL_BYTES = 24 * 2 ** 20;
 const MARK = /^\[(?:DISCORD_)?ATTACH:(.*)\]$/s;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
@@ -35,9 +37,9 @@ export function takeOutgoingFiles(text: string, rules: AttachRules): OutgoingFil
   const { kept, paths, tooMany } = attachMarkersIn(text);
   const files: FileUpload[] = [];
   const refused: string[] = [];
-  let room = rules.maxTotalBytes ?? 24 * 2 ** 20;
+  let room = rules.maxTotalBytes ?? MAX_TOTAL_BYTES;
   for (const path of paths) {
-    const taken = files.length >= (rules.maxFiles ?? 10) ? TOO_MANY : take(path, rules, room);
+    const taken = files.length >= MAX_FILES ? TOO_MANY : take(path, rules, room);
     if (typeof taken === 'string') refused.push(`${untrustedCode(path)}: ${taken}`);
     else {
       room -= taken.data.length;
@@ -97,7 +99,7 @@ function take(path: string, rules: AttachRules, room: number) {
   if (real === undefined) return 'there is no such file';
   const why = whyNot(real, rules);
   if (why !== undefined) return why;
-  const read = readChecked(real, rules.maxBytes ?? 10 * 2 ** 20, room);
+  const read = readChecked(real, rules.maxBytes ?? MAX_BYTES, room);
   return typeof read === 'string' ? read : { name: basename(real), data: read };
 }
 
@@ -126,14 +128,6 @@ function isInside(path: string, root: string): boolean {
   return below !== '' && !isAbsolute(below) && below.split(sep)[0] !== '..';
 }
 
-function tryTo<T>(act: () => T): T | undefined {
-  try {
-    return act();
-  } catch {
-    return undefined; // the caller gives the reason; the errno would not help
-  }
-}
-
 /** Files in this folder may always be sent. */
 function filesFolder(homeRoot: string): string {
   return join(homeRoot, 'files');
@@ -152,9 +146,6 @@ interface RemoteRules {
   readonly lateMs?: number;
 }
 
-const MAX_FILES = 10;
-const MAX_BYTES = 10 * 2 ** 20;
-const MAX_TOTAL_BYTES = 24 * 2 ** 20;
 const LATE_MS = 60_000;
 
 export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules): Promise<OutgoingFiles> {

@@ -8,7 +8,7 @@ import { newest } from '../core/snowflake.ts';
 import { showTyping } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { Home } from '../home/home.ts';
-import { openProgressLines, type TurnRecord } from './progress-lines.ts';
+import { openProgressLines, type TurnRecord } from './progress-message.ts';
 import { type ProgressLevel, progressText, summaryText, type TurnOutcome } from './progress-text.ts';
 
 export interface FollowedTurn {

@@ -2,6 +2,7 @@
 // since they were read. The scripts are POSIX sh; content is sent back as hex digits, because output is decoded as text.
 
 import { ThreadmuxError } from '../core/errors.ts';
+import { ownValue } from '../core/own-value.ts';
 import { decodeUserFile, type UserFile } from '../home/user-owned-file.ts';
 import type { Host } from './host.ts';
 
@@ -56,11 +57,11 @@ export async function readHostFiles(host: Host, paths: readonly string[]): Promi
     const [state = '', sum = '', hex = ''] = lines.slice(3 * index);
     const [kind = '', locked] = state.split(',');
     const where = `${path} on ${host.name}`;
-    const why = REFUSED[kind];
+    const why = ownValue(REFUSED, kind);
     if (why !== undefined) throw refused(`${where} ${why}`);
-    if (kind === 'missing') return { path, text: undefined, sum: '', locked: LOCKED[locked ?? ''] };
+    if (kind === 'missing') return { path, text: undefined, sum: '', locked: ownValue(LOCKED, locked ?? '') };
     const text = decodeUserFile(where, Buffer.from(hex, 'hex'));
-    return { path, text, sum, locked: LOCKED[locked ?? ''] };
+    return { path, text, sum, locked: ownValue(LOCKED, locked ?? '') };
   });
 }
 

@@ -81,11 +81,22 @@ const LONGEST_FIELD = 4_096;
 
 export async function makeWorktree(
   on: WorktreeHost,
-  wanted: { readonly project: string; readonly session: string; readonly directory: string },
+  wanted: {
+    readonly project: string;
+    readonly session: string;
+    readonly directory: string;
+    /** An agent asks for it: a repository inside another one is refused. */
+    readonly byAgent?: boolean;
+  },
 ): Promise<MadeWorktree> {
-  const { project, session, directory } = wanted;
+  const { project, session, directory, byAgent } = wanted;
   if (![project, session].every(isSessionName)) throw new RangeError(`not names: ${project}, ${session}`);
-  const [is = '', ...fields] = await run(on, MAKE_WORKTREE, [project, session, directory], 'make a worktree');
+  const [is = '', ...fields] = await run(
+    on,
+    MAKE_WORKTREE,
+    [project, session, directory, byAgent ? 'agent' : ''],
+    'make a worktree',
+  );
   if (is === 'refused') throw refused(on.host.name, directory, fields);
   const [name = '', path = '', start = '', branch = '', , setup] = fields;
   if (!/^(made|again)$/.test(is) || !isSessionName(name) || !isPath(path) || !isPath(start))
@@ -197,6 +208,8 @@ function refused(host: string, directory: string, [why = '', words = '']: readon
         `The repository of ${place} has no commit yet`,
         'Make the first commit, or start it without a worktree.',
       );
+    case 'nested':
+      return because(`${place} is in a repository inside another one`, 'An agent cannot start it there. A person can.');
     case 'bad-path':
       return because(`The path of ${place} has characters that worktrees cannot use`, WITHOUT);
     case 'busy':

@@ -32,7 +32,6 @@ export interface SshHostOptions {
   readonly configFile?: string;
   readonly timeoutMs?: number;
   readonly connectTimeoutSeconds?: number;
-  readonly aliveIntervalSeconds?: number;
 }
 
 const SSH_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'SSH_AUTH_SOCK', 'KRB5CCNAME'];
@@ -141,7 +140,7 @@ function sshFlags(options: SshHostOptions, socket: string): string[] {
     ControlPath: `"${socket.replaceAll('%', '%%')}"`,
     ControlPersist: '600',
     ConnectTimeout: options.connectTimeoutSeconds ?? 10,
-    ServerAliveInterval: options.aliveIntervalSeconds ?? 5,
+    ServerAliveInterval: 5,
     ServerAliveCountMax: 3,
     LogLevel: 'ERROR',
     RequestTTY: 'no',

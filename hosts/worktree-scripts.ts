@@ -5,7 +5,7 @@ import { LOGIN } from './host-home.ts';
 import { INSPECT_SHELL, WORKTREE_SHELL } from './worktree-shell.ts';
 
 /**
- * Arguments: project, session, directory. Answers `made|again`, the worktree's name, its path, the directory to start in, its branch,
+ * Arguments: project, session, directory, whether an agent asks. Answers `made|again`, the worktree's name, its path, the directory to start in, its branch,
  * the commit, and whether its set-up must run; or `refused` and why.
  */
 export const MAKE_WORKTREE = `creates=yes
@@ -19,8 +19,15 @@ case $(g rev-parse --is-inside-work-tree --is-bare-repository 2> "$out" | tr '\\
   '') ! grep -q -i 'dubious ownership' "$out" || refuse git "$(head -n 1 "$out")"; refuse no-repository ;;
   *) refuse no-repository ;;
 esac
-base=$(g rev-parse -q --verify 'HEAD^{commit}') || refuse no-commit
-sub=$(g rev-parse --show-prefix) && common=$(cd "$(g rev-parse --git-common-dir)" && pwd -P) && cd / || exit 1
+base=$(g rev-parse -q --verify 'HEAD^{commit}' 2> /dev/null) || refuse no-commit
+sub=$(g rev-parse --show-prefix) && common=$(cd "$(g rev-parse --git-common-dir)" && pwd -P) || exit 1
+# An agent can make a repository inside its project, whose settings name programs. Only the outermost one below HOME is a person's.
+if [ "$4" = agent ]; then
+  at=$(pwd -P) top= until=$(cd "$HOME" && pwd -P)
+  while [ -n "$at" ] && [ "$at" != "$until" ]; do [ ! -e "$at/.git" ] || top=$at; at=\${at%/*}; done
+  outer=$(cd "\${top:-\${at:-/}}" && cd "$(g rev-parse --git-common-dir)" && pwd -P) && [ "$outer" = "$common" ] || refuse nested
+fi
+cd / || exit 1
 case $common$directory in *[[:cntrl:]]*) refuse bad-path ;; esac
 # step 1
 take_lock

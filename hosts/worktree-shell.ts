@@ -9,6 +9,7 @@
  */
 export const WORKTREE_SHELL = `unset CDPATH GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_COMMON_DIR
 LC_ALL=C; export LC_ALL
+GIT_ALLOW_PROTOCOL=none; export GIT_ALLOW_PROTOCOL # a repository can name a program that fetches what it does not have
 home=\${1:-$HOME/.threadmux}; bridge=$2; shift 2
 answer() { for field; do printf '%s\\0' "$field"; done; exit 0; }
 refuse() { answer refused "$@"; }
@@ -20,8 +21,8 @@ self=$(exec sh -c 'echo $PPID') # in a subshell, $$ is another process
 out=$all/.out.$self
 trap 'rm -f "$out" "$out.2"' EXIT
 
-# Settings of the user that could hide a change are off.
-g() { git --no-optional-locks -c core.fsmonitor=false -c core.untrackedCache=false -c core.checkStat=default -c core.trustctime=true \\
+# Settings of the user that could hide a change are off, and so are programs that the repository names: an agent may have written them.
+g() { git --no-optional-locks -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false -c core.checkStat=default -c core.trustctime=true \\
   -c core.quotePath=false -c worktree.useRelativePaths=false -c gc.auto=0 "$@"; }
 repo() { g --git-dir="$r_repo" "$@"; }
 # In the folder $1 of the worktree. An agent can write .git, at any moment: another repository there could name programs, which git

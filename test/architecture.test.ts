@@ -44,7 +44,6 @@ const READS_JSON = [
   'streams/picture/picture.ts', // written by us, in its own process
   // Files that we wrote into our home.
   'home/atomic-write.ts',
-  'workspace/workspace-context.ts',
   'workspace/storage/journal.ts',
 ];
 

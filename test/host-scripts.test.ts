@@ -92,7 +92,12 @@ describe('the scripts for other hosts', () => {
       ...['hosts/collect-letters-script.ts', 'hosts/host-home.ts', 'hosts/host-files.ts', 'hosts/host-user-files.ts'],
       ...['hosts/worktree-scripts.ts', 'hosts/worktree-shell.ts', 'hosts/probe.ts', 'hosts/repository.ts'],
       ...['tmux/sessions.ts', 'tmux/keys.ts', 'tmux/type-message.ts', 'tmux/pipe.ts', 'tmux/look.ts', 'tmux/tmux.ts'],
-      ...['threads/prompts/answers.ts', 'streams/terminal/remote-log.ts', 'hooks/outgoing-files.ts', 'hooks/ask'],
+      ...[
+        'threads/prompts/hand-answer-to-hook.ts',
+        'streams/terminal/remote-log.ts',
+        'hooks/outgoing-files.ts',
+        'hooks/ask',
+      ],
     ])
       expect(files).toContain(path);
   });

@@ -135,12 +135,15 @@ export function createBinder(options: BinderOptions) {
 
   /** Threads whose session still exists, under another name or on another tmux server. */
   async function othersThreads(session: SessionPane, title: string) {
-    const others = registry.all().filter((one) => !one.closed && sessionKey(one) !== sessionKey(session));
-    const called = others.filter((one) => one.title === title);
+    const own = sessionKey(session);
+    const isOther = (one: ThreadRecord) => !one.closed && sessionKey(one) !== own;
+    const called = registry.all().filter((one) => one.title === title && isOther(one));
     const alive = await Promise.all(called.map(options.isAlive));
     const gone = called.filter((_, at) => !alive[at]).map(({ thread }) => thread);
-    const taken = new Set(others.map(({ thread }) => thread).filter((id) => !gone.includes(id)));
-    return (id: string) => taken.has(id);
+    return (id: string) => {
+      const one = registry.get(id);
+      return one !== undefined && isOther(one) && !gone.includes(id);
+    };
   }
 
   return {

@@ -1,8 +1,7 @@
 // Finds the pane of a thread: the one in its record or, if that is gone, the session's current pane.
 
 import type { Config } from '../core/config.ts';
-import { isThreadmuxError } from '../core/errors.ts';
-import { parseThreadTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
@@ -11,7 +10,7 @@ import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
-import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { type Tmux, tmuxOn, unlessGone } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent } from './remembered-session.ts';
@@ -169,10 +168,7 @@ export function socketOf(hosts: HostList, host: string): Promise<string | undefi
     .tmux(host)
     .run(['display-message', '-p', '#{socket_path}'])
     .then((path) => path.trim())
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return undefined;
-      throw error;
-    });
+    .catch(unlessGone(undefined));
 }
 
 export function toSessionPane(host: string, socket: string, session: Session): SessionPane {

@@ -1,7 +1,7 @@
 // Decides what must change so that the threads of one host match its sessions. Pure. Must not be called for a host that
 // could not be asked.
 
-import { parseThreadTitle } from '../core/session-name.ts';
+import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
 import { titleOf } from './session-pane.ts';

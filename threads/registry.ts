@@ -8,6 +8,7 @@ import { settingsSchema } from '../core/session-settings.ts';
 import { readJson, removeBestEffort, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { limitSchema } from './limit-record.ts';
+import { createLiveIndex, type SessionIds } from './live-index.ts';
 import { removeReportedReply } from './reported-reply.ts';
 
 export interface Registry {
@@ -33,23 +34,19 @@ export function openRegistry(home: Home): Registry {
   const records = new Map(loadThreadRecords(home).map((record) => [record.thread, record]));
   const path = (thread: string) => join(home.folder('threads'), `${thread}.json`);
   const newestFirst = () => [...records.values()].sort((a, b) => b.at - a.at);
-  const newestLive = (isIt: (one: ThreadRecord) => boolean) => {
-    let found: ThreadRecord | undefined;
-    for (const one of records.values())
-      if (!one.closed && one.shell !== 'terminal' && (found === undefined || one.at > found.at) && isIt(one))
-        found = one;
-    return found;
-  };
+  const index = createLiveIndex(records.values(), sessionKey);
   const listeners: ((now: ThreadRecord, before: ThreadRecord | undefined) => void)[] = [];
 
   function set(record: ThreadRecord): void {
     const before = records.get(record.thread);
     records.set(record.thread, record);
+    index.set(record, before);
     writeBestEffort(path(record.thread), record);
     for (const listener of listeners) listener(record, before);
   }
 
   function forget(thread: string): void {
+    index.set(undefined, records.get(thread));
     if (!records.delete(thread)) return;
     removeBestEffort(path(thread));
     removeReportedReply(home, thread);
@@ -58,9 +55,8 @@ export function openRegistry(home: Home): Registry {
   return {
     get: (thread) => records.get(thread),
     all: () => [...records.values()],
-    ofSession: (host, session) => newestLive((one) => one.host === host && isSameSession(one, session)),
-    ofPane: (host, serverPid, paneId) =>
-      newestLive((one) => one.host === host && one.serverPid === serverPid && one.paneId === paneId),
+    ofSession: index.ofSession,
+    ofPane: index.ofPane,
     put: set,
     onChange: (listener) => void listeners.push(listener),
     change(thread, to) {
@@ -208,18 +204,7 @@ export function loadThreadRecords(home: Home): readonly ThreadRecord[] {
     .flatMap((name) => readJson(join(folder, name), threadRecordSchema) ?? []);
 }
 
-interface SessionIds {
-  readonly serverPid: number;
-  readonly sessionId: string;
-  readonly group?: string | undefined;
-}
-
 /** Grouped sessions are one session with several views. */
 export function sessionKey(session: SessionIds): string {
   return `${session.serverPid}:${session.group ?? session.sessionId}`;
-}
-
-/** Asked very often, so it builds no text. */
-function isSameSession(a: SessionIds, b: SessionIds): boolean {
-  return a.serverPid === b.serverPid && (a.group ?? a.sessionId) === (b.group ?? b.sessionId);
 }

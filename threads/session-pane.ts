@@ -3,7 +3,7 @@
 import { driverOf } from '../agents/list.ts';
 import type { Config } from '../core/config.ts';
 import type { Project } from '../core/project.ts';
-import { threadTitle } from '../core/session-name.ts';
+import { threadTitle } from '../core/thread-title.ts';
 import type { ThreadRecord } from './registry.ts';
 import type { SessionPane } from './session-threads.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Config } from '../core/config.ts';
 import type { Project } from '../core/project.ts';
-import { threadTitle } from '../core/session-name.ts';
+import { threadTitle } from '../core/thread-title.ts';
 
 export interface Talk {
   readonly project: Project;

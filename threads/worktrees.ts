@@ -40,7 +40,11 @@ export interface Worktrees {
   /** Whether the directory is in the folder of worktrees, also if the worktree no longer exists. */
   isInside(place: SessionPlace): boolean;
   prepare(
-    wanted: SessionPlace & { readonly session: SessionName; readonly project: Project | undefined },
+    wanted: SessionPlace & {
+      readonly session: SessionName;
+      readonly project: Project | undefined;
+      readonly byAgent?: boolean;
+    },
   ): Promise<PreparedWorktree>;
   known(): readonly KnownWorktree[];
   /** Called after each change of what is known. */
@@ -59,8 +63,6 @@ export interface Worktrees {
   /** Its session need not wait any longer. */
   ready(one: KnownWorktree): Promise<void>;
   diff(one: KnownWorktree): Promise<string | undefined>;
-  /** For the panel and the command line: all worktrees on a host, with what is in them. Rejects if the host cannot be reached. */
-  listWorktrees(host: string, look?: boolean): Promise<readonly FoundWorktree[]>;
 }
 
 interface WorktreesOptions {
@@ -143,7 +145,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
   }
 
   async function make(wanted: Parameters<Worktrees['prepare']>[0], release: () => void): Promise<PreparedWorktree> {
-    const { host, session, directory } = wanted;
+    const { host, session, directory, byAgent = false } = wanted;
     const project = wanted.project?.name || projectName(directory);
     const began: KnownWorktree = {
       ...{ host, project, session, directory },
@@ -157,7 +159,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     };
     const before = all.find((one) => one.session === session && one.project === project && one.host === host);
     if (before === undefined) put(began);
-    const made = await makeWorktree(on(host), { project, session, directory }).catch((error: unknown) => {
+    const made = await makeWorktree(on(host), { project, session, directory, byAgent }).catch((error: unknown) => {
       if (before === undefined) forget(began);
       throw error;
     });
@@ -239,6 +241,5 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       }),
     ready,
     diff: (one) => worktreeDiff(on(one.host), one),
-    listWorktrees: (host, look = true) => findWorktrees(on(host), look),
   };
 }

@@ -1,7 +1,7 @@
 // Finds the panes of hooks also if very many are asked for at once, such as after a flood of reports of panes that are gone: then one
 // list per tmux server says which panes exist, and only those are looked up.
 
-import { createAtOnce } from '../core/at-once.ts';
+import { createConcurrencyLimit } from '../core/concurrency-limit.ts';
 import type { Host } from '../hosts/host.ts';
 import { currentPane, readTmuxVariable } from './pane.ts';
 import { tmuxOn } from './tmux.ts';
@@ -12,7 +12,7 @@ export type FindHookPane = typeof currentPane;
 const AT_ONCE = 4;
 
 export function createHookPanes(): FindHookPane {
-  const inTurn = createAtOnce(AT_ONCE);
+  const inTurn = createConcurrencyLimit(AT_ONCE);
   const lists = createPaneLists();
   return async (host, tmuxVariable, paneId) => {
     if (inTurn.isFull() && !(await lists.has(host, tmuxVariable, paneId))) return undefined;

@@ -2,6 +2,7 @@
 
 import type { Config, ConfigEnvironment } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { ownValue } from '../core/own-value.ts';
 import type { Home } from '../home/home.ts';
 import { type Host, localHost } from '../hosts/host.ts';
 import { sshHost } from '../hosts/ssh.ts';
@@ -31,7 +32,7 @@ export function openHostList(options: HostListOptions): HostList {
   const { config, home, env, sshConfig = config.sshConfig } = options;
   const opened = new Map<string, Host>();
   const open = (name: string): Host => {
-    const host = config.hosts[name];
+    const host = ownValue(config.hosts, name);
     if (host === undefined)
       throw new ThreadmuxError('not_found', `there is no host "${name}"`, {
         hint: `The configured hosts are: ${Object.keys(config.hosts).join(', ')}.`,
@@ -59,13 +60,13 @@ export function openHostList(options: HostListOptions): HostList {
     opened.set(name, host);
     return host;
   };
-  const isLocal = (name: string) => config.hosts[name] === 'local';
+  const isLocal = (name: string) => ownValue(config.hosts, name) === 'local';
   return {
     get,
     isLocal,
     names: () => Object.keys(config.hosts),
     tmux(name) {
-      const host = config.hosts[name];
+      const host = ownValue(config.hosts, name);
       const socket = isLocal(name) ? config.tmuxSocket : typeof host === 'object' ? host.socket : undefined;
       return tmuxOn(get(name), socket);
     },

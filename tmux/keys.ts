@@ -56,9 +56,8 @@ export async function pressInDialog(
   guard: PaneGuard & { readonly shows: readonly string[] },
   id: string,
   keys: readonly string[],
-  options: ShOptions = {},
 ): Promise<Press> {
-  return pressOnce(tmux, guard, options, keys, { option: '@threadmux_dialog', isDone: '==', mark: deliveryId(id) });
+  return pressOnce(tmux, guard, {}, keys, { option: '@threadmux_dialog', isDone: '==', mark: deliveryId(id) });
 }
 
 /** A program reads Escape and a key right after it as that key with Alt. Waits inside tmux. */
@@ -85,15 +84,19 @@ export async function pressEnter(
   tmux: Tmux,
   guard: PaneGuard & { readonly command: string },
   messageId: string,
-  options: ShOptions = {},
 ): Promise<Press> {
   const mark = deliveryId(messageId);
-  return press(tmux, guard, options, {
-    keys: 'Enter',
-    before: `#{>=:#{@threadmux_again},${mark}}`,
-    ready: allOf([`#{==:#{@threadmux_text},${mark}}`, readyFormat(guard)]),
-    marks: { '@threadmux_again': mark, '@threadmux_enter': mark },
-  });
+  return press(
+    tmux,
+    guard,
+    {},
+    {
+      keys: 'Enter',
+      before: `#{>=:#{@threadmux_again},${mark}}`,
+      ready: allOf([`#{==:#{@threadmux_text},${mark}}`, readyFormat(guard)]),
+      marks: { '@threadmux_again': mark, '@threadmux_enter': mark },
+    },
+  );
 }
 
 const PRESS_WITHIN_MS = 10_000;
@@ -119,10 +122,7 @@ async function press(tmux: Tmux, guard: PaneGuard, options: ShOptions, stroke: S
     String(Math.ceil((options.timeoutMs ?? PRESS_WITHIN_MS) / 1_000)),
   ];
   try {
-    const printed = await tmux.script(PRESS_SCRIPT, args, {
-      doing: `press a key in pane ${paneId}`,
-      ...options,
-    });
+    const printed = await tmux.script(PRESS_SCRIPT, args, { doing: `press a key in pane ${paneId}`, ...options });
     const line = printed.replace(/\n$/, '');
     if (line === 'PRESSED') return { kind: 'pressed' };
     if (line === 'ALREADY') return { kind: 'already' };

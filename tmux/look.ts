@@ -1,11 +1,11 @@
 // Reads a pane's program, state and screen, all at the same moment.
 
 import { randomBytes } from 'node:crypto';
-import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import { isPaneId, type PaneRef } from './pane.ts';
-import { asScript, readRow, rowFormat, type Tmux } from './tmux.ts';
+import { asScript, readRow, rowFormat, type Tmux, unlessGone } from './tmux.ts';
 
 export type LookResult = PaneLook | { readonly kind: 'gone' };
 
@@ -70,10 +70,7 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
         ...call,
       },
     )
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return undefined;
-      throw error;
-    });
+    .catch(unlessGone(undefined));
   return printed === undefined ? { kind: 'gone' } : readLook(printed, mark, pane);
 }
 
@@ -145,10 +142,7 @@ const LISTED = [
 export function printPaneList(tmux: Tmux, options: ShOptions = {}): Promise<string> {
   return tmux
     .run(['list-panes', '-a', '-F', rowFormat(LISTED)], { doing: 'list the panes', ...options })
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return '';
-      throw error;
-    });
+    .catch(unlessGone(''));
 }
 
 export function readPaneList(printed: string): readonly ListedPane[] {
@@ -195,10 +189,7 @@ export async function lookAtPanes(
       maxBytes: SCREEN_BYTES,
       ...options,
     })
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return '';
-      throw error;
-    });
+    .catch(unlessGone(''));
   const blocks = printed.split(`${mark}next\n`);
   const seen = new Map(wanted.map((pane, at) => [pane, blocks[at] ?? '']));
   return panes.map((pane) => {

@@ -1,10 +1,9 @@
 // The panes of a tmux server with what tells a running program from one that has exited, and the removal of a pane whose program has exited.
 
-import { isThreadmuxError } from '../core/errors.ts';
 import { createLastParsed } from '../core/last-parsed.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import { isPaneFormat, isPaneId, type PaneRef } from './pane.ts';
-import { readRow, rowFormat, START_OPTION, type Tmux } from './tmux.ts';
+import { readRow, rowFormat, START_OPTION, type Tmux, unlessGone } from './tmux.ts';
 
 export interface RunPane extends PaneRef {
   /** The socket of its server. */
@@ -48,10 +47,7 @@ export async function listRunPanes(tmux: Tmux, read: ReadRunPanes, options: ShOp
 function printed(tmux: Tmux, options: ShOptions): Promise<string> {
   return tmux
     .run(['list-panes', '-a', '-F', rowFormat(VARIABLES)], { doing: 'list the panes', ...options })
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return '';
-      throw error;
-    });
+    .catch(unlessGone(''));
 }
 
 function toRunPane(line: string): RunPane | undefined {
@@ -75,7 +71,5 @@ export async function removeDeadPane(tmux: Tmux, pane: PaneRef): Promise<void> {
   const isIt = `#{&&:${isPaneFormat(pane)},#{==:#{pane_dead},1}}`;
   await tmux
     .run(['if-shell', '-F', '-t', pane.paneId, isIt, `kill-pane -t '${pane.paneId}'`], { doing: 'close a pane' })
-    .catch((error: unknown) => {
-      if (!isThreadmuxError(error, 'session_not_found')) throw error;
-    });
+    .catch(unlessGone(undefined));
 }

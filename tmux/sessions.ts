@@ -3,14 +3,14 @@
 
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { environmentScript, RUN_FOUND, type Variables } from '../core/session-environment.ts';
 import type { SessionName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import { isPaneFormat, isPaneId } from './pane.ts';
-import { readRow, rowFormat, START_OPTION, type Tmux } from './tmux.ts';
+import { readRow, rowFormat, START_OPTION, type Tmux, unlessGone } from './tmux.ts';
 
 export interface Session {
   /** Such as "$3"; unique until the server restarts. */
@@ -49,10 +49,7 @@ const VARIABLES = [
 export async function listSessions(tmux: Tmux, options: ShOptions = {}): Promise<Session[]> {
   const printed = await tmux
     .run(['list-sessions', '-F', rowFormat(VARIABLES)], { doing: 'list the sessions', ...options })
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return '';
-      throw error;
-    });
+    .catch(unlessGone(''));
   const lines = printed.split('\n', MOST_SESSIONS + 2);
   if (lines.length > MOST_SESSIONS + 1)
     throw new ThreadmuxError('tmux_failed', `tmux on ${tmux.host.name} lists more than ${MOST_SESSIONS} sessions`, {

@@ -1,5 +1,6 @@
 // Runs tmux on a host. No shell and no tmux parser ever reads an argument as a command.
 
+import { isThreadmuxError } from '../core/errors.ts';
 import type { Host, ShOptions } from '../hosts/host.ts';
 import { NO_TMUX } from '../hosts/host-errors.ts';
 import { TMUX_FUNCTION } from '../hosts/own-socket.ts';
@@ -34,6 +35,14 @@ export function asScript(
 ): [string, ...string[]] {
   return [PRELUDE + body, host.tmux, socket ?? '', ...args];
 }
+
+/** For `catch`: no server, session or pane is there. Other failures are thrown. */
+export const unlessGone =
+  <T>(otherwise: T) =>
+  (error: unknown): T => {
+    if (isThreadmuxError(error, 'session_not_found')) return otherwise;
+    throw error;
+  };
 
 /** What one command prints, such as the list of the sessions. A hostile host could print millions of rows. */
 const MOST_BYTES = 256 * 1024;

@@ -57,6 +57,11 @@ interface TypeOptions extends ShOptions {
   readonly turnEnds?: string | undefined;
 }
 
+/** A dialog covers the box: Enter can be pressed when the text is seen there again. */
+export function isCovered(because: PaneRefusal): boolean {
+  return because === 'dialog' || because === 'changing';
+}
+
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 const SETTLE_MS = 300;
 /** How long one look takes, with its own short wait. */

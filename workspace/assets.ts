@@ -9,6 +9,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { ownValue } from '../core/own-value.ts';
 import { type AdmittedCaller, isOurHost } from './access/admit.ts';
 import type { Uploads } from './storage/uploads.ts';
 
@@ -152,7 +153,7 @@ function sendAsset({ headers }: IncomingMessage, response: ServerResponse, asset
 function sendFile(response: ServerResponse, file: string, pathname: string): void {
   const size = statSync(file, { throwIfNoEntry: false })?.size;
   if (size === undefined) return end(response, 404, 'The file is gone.');
-  const type = SHOWN_TYPES[/\.([a-z]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? ''];
+  const type = ownValue(SHOWN_TYPES, /\.([a-z]+)$/i.exec(pathname)?.[1]?.toLowerCase() ?? '');
   response.writeHead(200, {
     ...SAFETY,
     'Content-Security-Policy': "default-src 'none'; sandbox",

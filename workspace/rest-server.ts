@@ -35,7 +35,8 @@ export function makeRestServer(options: RestServerOptions): RestServer {
       const method = request.method ?? 'GET';
       const path = url.pathname.slice(API.length);
       const permit = permitOf(options.routes, request, path, by);
-      if (permit.kind === 'denied') return send(response, withHeader(permit.answer, 'Connection', 'close'));
+      if (permit.kind === 'denied')
+        return send(response, { ...permit.answer, headers: { ...permit.answer.headers, Connection: 'close' } });
       const bytes = await readBytes(request).catch(() => undefined);
       if (bytes === undefined) return void response.destroy();
       const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
@@ -69,10 +70,6 @@ function permitOf(
 
 function denied(status: number, message: string): Denied {
   return { kind: 'denied', answer: { status, body: { message, code: 0 } } };
-}
-
-function withHeader(answer: RefusalAnswer, name: string, value: string): RefusalAnswer {
-  return { ...answer, headers: { ...answer.headers, [name]: value } };
 }
 
 function refusalOf(error: unknown): RefusalAnswer {

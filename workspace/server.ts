@@ -2,6 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { snowflakeTime } from '../core/snowflake.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import { holderOf, tryLock } from '../home/lock.ts';
 import { type AdmittedCaller, admitBot, admitPerson, type WorkspaceEntrance } from './access/admit.ts';
@@ -22,7 +23,6 @@ import { reactionRoutes } from './routes/reactions.ts';
 import { threadRoutes } from './routes/threads.ts';
 import { personRoutes } from './routes/user-actions.ts';
 import { openMemory } from './storage/journal.ts';
-import { idTime } from './storage/message-log.ts';
 import type { StoredThread, WorkspaceState } from './storage/store.ts';
 import { openUploads, uploadsOf } from './storage/uploads.ts';
 import { loadIdentity, type PanelData, type ThreadState, type WorkspaceContext } from './workspace-context.ts';
@@ -221,7 +221,7 @@ function archiveIdleThreads(world: WorkspaceContext): () => void {
 export function idleThreads(state: WorkspaceState, now: number): StoredThread[] {
   return [...state.threads.values()].filter((thread) => {
     const lastMessage = state.lastMessage.get(thread.id);
-    const said = lastMessage === undefined ? 0 : idTime(lastMessage);
+    const said = lastMessage === undefined ? 0 : snowflakeTime(lastMessage);
     const activeAt = Math.max(said, Date.parse(thread.archive_timestamp));
     return !thread.archived && now - activeAt > thread.auto_archive_duration * 60_000;
   });

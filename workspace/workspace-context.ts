@@ -4,6 +4,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
+import { parsedJson } from '../core/json.ts';
 import { readText, writeWhole } from '../home/atomic-write.ts';
 import type { OpenInteractions } from './open-interactions.ts';
 import { makeSnowflakes } from './storage/message-log.ts';
@@ -97,19 +98,11 @@ export function loadIdentity(dir: string): Identity {
     writeWhole(path, `${JSON.stringify(made, null, 2)}\n`);
     return made;
   }
-  const parsed = identitySchema.safeParse(parseJson(text));
+  const parsed = identitySchema.safeParse(parsedJson(text));
   if (parsed.success) return parsed.data;
   throw new ThreadmuxError('workspace_failed', `The workspace's identity file ${path} is damaged.`, {
     hint: 'Put back a copy of it, or move the whole folder away to begin with an empty workspace.',
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // the caller reports it as damaged, like any other invalid content
-  }
 }
 
 function makeIdentity(): Identity {

@@ -1,6 +1,7 @@
 // What Claude Code's hooks report, in the words that all agents share.
 
 import * as z from 'zod';
+import { ownValue } from '../../core/own-value.ts';
 import type { AgentEvent, AskedEvent } from '../event.ts';
 import {
   type HookInput,
@@ -54,7 +55,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 function failureOf({ error, error_details, last_assistant_message: said }: StopFailureInput) {
   return {
     event: 'failed' as const,
-    error: FAILURES[error ?? ''] ?? 'the turn ended with an error',
+    error: ownValue(FAILURES, error ?? '') ?? 'the turn ended with an error',
     details: said ?? error_details,
     code: error,
   };

@@ -2,6 +2,7 @@
 
 import * as z from 'zod';
 import { parsedForeignJson } from '../../core/json.ts';
+import { ownValue } from '../../core/own-value.ts';
 import type { HeadlessEvent, HeadlessReader, HeadlessRunner } from '../headless.ts';
 import { splitCommand } from '../split-command.ts';
 import { headlessLabel } from '../tool-label.ts';
@@ -88,7 +89,7 @@ const paths = z
   .catch([]);
 
 function failureOf(item: Item): readonly HeadlessEvent[] {
-  const because = WHY_FAILED[text.parse(item.status)];
+  const because = ownValue(WHY_FAILED, text.parse(item.status));
   if (item.type === 'error') return [{ kind: 'tool failed', text: text.parse(item.message) }];
   if (because === undefined) return [];
   const code = typeof item.exit_code === 'number' ? `exit code ${item.exit_code}` : because;

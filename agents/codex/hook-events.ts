@@ -88,5 +88,5 @@ function toolWords(name: string, input: Record<string, unknown>): { name: string
   if (name !== 'apply_patch' || typeof input.command !== 'string') return { name, input };
   const { command, ...others } = input;
   const [, path] = /^\*\*\* (?:Add|Update|Delete) File: (.*)$/mu.exec(command) ?? [];
-  return { name: 'Edit', input: { ...(path === undefined ? {} : { file_path: path }), diff: command, ...others } };
+  return { name: 'Edit', input: { ...others, ...(path === undefined ? {} : { file_path: path }), diff: command } };
 }

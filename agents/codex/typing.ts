@@ -1,8 +1,8 @@
 // How a message is typed into Codex's box, and which texts are not. Pure.
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows, visibleWords } from '../box-words.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
+import { beginsAlike, boxShows, DRAWN_DIFFERENTLY, visibleWords } from '../compare-box-text.ts';
 import type { TypingRules } from '../driver.ts';
 import type { AgentScreen, ShownText } from '../screen.ts';
 import { findCodexBox } from './screen/screen.ts';
@@ -41,13 +41,11 @@ function placeLine(screen: string): readonly string[] {
 /** A shorter text could also be a part of the hint. */
 const SHORTEST = 8;
 const LONGEST = 40;
-/** Terminals draw or join these in different ways. */
-const UNSURE = /[\p{C}\p{M}\p{Z}\p{Variation_Selector}\p{Emoji_Modifier}\p{Regional_Indicator}]/u;
 
 /** The end of the text, once it is in the box. */
 function endOfText(text: string): ShownText | undefined {
   const points = [...text.replace(/\s+/gu, '')];
-  const end = points.slice(points.findLastIndex((point) => UNSURE.test(point)) + 1).slice(-LONGEST);
+  const end = points.slice(points.findLastIndex((point) => DRAWN_DIFFERENTLY.test(point)) + 1).slice(-LONGEST);
   const parts = [...(end.length < SHORTEST ? [] : [end.join('')]), '[PastedContent'];
   return { from: '›', to: '  [^ ].* · ', whole: '', parts };
 }

@@ -1,8 +1,8 @@
 // How a message is typed into the box of Gemini CLI, and how we see that it arrived. Pure. A pasted "!" is text.
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows, visibleWords } from '../box-words.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
+import { beginsAlike, boxShows, visibleWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import type { AgentScreen } from '../screen.ts';
 import { findGeminiBox, readGeminiScreen } from './screen/screen.ts';

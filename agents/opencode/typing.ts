@@ -2,7 +2,7 @@
 // threadmux adds, keeps "/" from being one; but three words end the program.
 
 import { guardForPrompt } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows } from '../box-words.ts';
+import { beginsAlike, boxShows } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import { readOpencodeScreen } from './screen.ts';
 

@@ -23,7 +23,11 @@ export function inOurWords(tool: string, input: Fields): { readonly tool: string
   const known = Object.hasOwn(TOOLS, tool) ? TOOLS[tool] : undefined;
   if (known === undefined) return { tool, input };
   const [name, names] = known;
-  return { tool: name, input: Object.fromEntries(Object.entries(input).map(([key, one]) => [names[key] ?? key, one])) };
+  // The agent could add a field with our name for another one: it must not take that one's place.
+  const ours = Object.values(names);
+  const renamed = (key: string) =>
+    Object.hasOwn(names, key) ? (names[key] ?? key) : ours.includes(key) ? `${key} (ignored)` : key;
+  return { tool: name, input: Object.fromEntries(Object.entries(input).map(([key, one]) => [renamed(key), one])) };
 }
 
 /** The request names a rule ("edit"); the call that needs it has the details. Both are shown if they differ. */
@@ -33,7 +37,7 @@ export function permissionInOurWords(
 ): { readonly tool: string; readonly input: Fields } {
   const rule = textField(asked.permission);
   const metadata = fieldsOf(asked.metadata);
-  if (call !== undefined && (RULE_OF[call.tool] ?? call.tool) === rule) {
+  if (call !== undefined && ((Object.hasOwn(RULE_OF, call.tool) && RULE_OF[call.tool]) || call.tool) === rule) {
     const { tool, input } = inOurWords(call.tool, call.input);
     return Object.keys(input).length > 0 ? { tool, input } : { tool, input: metadata };
   }

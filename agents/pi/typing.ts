@@ -2,7 +2,7 @@
 // keep "!" and "/" from being a command.
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows } from '../box-words.ts';
+import { beginsAlike, boxShows } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import { readPiScreen } from './screen.ts';
 

@@ -17,13 +17,13 @@ import { bridgePid } from '../running.ts';
 const LOOK_MS = 60;
 const TIMEOUT_MS = 90_000;
 
-export async function askBridge(home: Home, request: ProgramRequest, timeoutMs = TIMEOUT_MS): Promise<RequestDone> {
+export async function askBridge(home: Home, request: ProgramRequest): Promise<RequestDone> {
   if (bridgePid(home) === undefined)
     throw new ThreadmuxError('not_running', 'threadmux is not running', { hint: 'Start it with `threadmux up`.' });
   const path = requestOutcomePath(home, request.id);
   writeJson(requestPath(home, request.id), request);
   try {
-    for (const deadline = Date.now() + timeoutMs; Date.now() < deadline; await sleep(LOOK_MS)) {
+    for (const deadline = Date.now() + TIMEOUT_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
       const outcome = readJson(path, requestOutcomeSchema);
       if (outcome === undefined) continue;
       if ('error' in outcome) throw errorOf(outcome.error);

@@ -32,7 +32,7 @@ interface SubmitRules extends TypingPatience {
   readonly mayQueue: boolean;
 }
 
-type TypedByUs = Extract<TypingOutcome, { outcome: 'typed' }> & { readonly typed: object };
+type TypedByUs = Exclude<TypingOutcome, { outcome: 'refused' }> & { readonly typed: object };
 
 /** Rejects with the reason if it was not submitted. */
 export async function submitText(
@@ -42,9 +42,15 @@ export async function submitText(
   { confirmMs, mayQueue, ...rules }: SubmitRules,
 ): Promise<Submitted> {
   const sent = await typeText(target, text, reach, rules);
-  if (sent.outcome !== 'typed') throw notTyped(sent);
+  if (sent.outcome === 'refused') throw notTyped(sent);
   const { typed, at } = sent;
   if (typed === undefined) return { outcome: 'run', at };
+  if (sent.outcome === 'held') {
+    const isSubmitted = await afterDialog({ ...sent, typed }, target, reach, rules);
+    return isSubmitted
+      ? { outcome: 'submitted', at }
+      : submitText(target, text, reach, { confirmMs, mayQueue, ...rules });
+  }
   const deadline = Date.now() + confirmMs;
   for (let shortMs = mayQueue && sent.wasBusy ? QUEUED_WITHIN_MS : confirmMs; ; shortMs *= 2) {
     const until = Math.min(deadline, Date.now() + shortMs);
@@ -61,11 +67,26 @@ export async function submitText(
   }
 }
 
+/** Waits until the dialog is closed that opened before Enter. False if it took the text: then none of it is in the box. */
+async function afterDialog(
+  sent: TypedByUs & { readonly outcome: 'held' },
+  target: SessionTarget,
+  reach: SessionFinder,
+  { dialogMs, waitMs, allowShell }: TypingPatience,
+): Promise<boolean> {
+  // Without hooks, an open dialog is the proof that a text was submitted.
+  if (!sent.isCovered || target.record === undefined || target.record.claudeSession === '') throw notTyped(sent);
+  const proof = await proofBefore(Date.now() + (dialogMs ?? waitMs), target, sent, reach, allowShell);
+  if (proof?.kind === 'submitted') return true;
+  if (proof?.kind === 'swallowed') return false;
+  throw notTyped(sent);
+}
+
 /** Undefined if it is not known at that time. */
 async function proofBefore(
   until: number,
   target: SessionTarget,
-  { typed, mark, at }: TypedByUs,
+  { typed, mark, at, outcome }: TypedByUs,
   reach: SessionFinder,
   allowShell: boolean,
 ) {
@@ -77,6 +98,7 @@ async function proofBefore(
     {
       ...{ tmux: target.tmux, record: typedInto(record, target), signal: late, look: createSharedLook() },
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
+      isCovered: outcome === 'held',
       isHeard: () => record.claudeSession !== '',
       receipt: (ms) => hasReceipt(target, reach, { text: typed.text, at, ms: Math.min(ms, left()) }),
       onUnreachable: async () => {},

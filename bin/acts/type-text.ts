@@ -12,21 +12,22 @@ import { tryLock } from '../../home/lock.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { leaveMode } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
-import { typeMessage } from '../../tmux/type-message.ts';
+import { isCovered, typeMessage } from '../../tmux/type-message.ts';
 import { paneOf, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { hasMessagesFor } from '../running.ts';
 
+interface Typed {
+  /** Undefined for a command line that was typed into a shell. */
+  readonly typed: Exclude<TypedText, { kind: 'nothing' }> | undefined;
+  /** The id that marks the pane. */
+  readonly mark: string;
+  readonly at: number;
+  /** The agent was working when it was typed. */
+  readonly wasBusy: boolean;
+}
+
 export type TypingOutcome =
-  | {
-      readonly outcome: 'typed';
-      /** Undefined for a command line that was typed into a shell. */
-      readonly typed: Exclude<TypedText, { kind: 'nothing' }> | undefined;
-      /** The id that marks the pane. */
-      readonly mark: string;
-      readonly at: number;
-      /** The agent was working when it was typed. */
-      readonly wasBusy: boolean;
-    }
+  | ({ readonly outcome: 'typed' } & Typed)
   /** Nothing was typed. */
   | {
       readonly outcome: 'refused';
@@ -35,8 +36,8 @@ export type TypingOutcome =
       /** The agent shows a dialog. */
       readonly needsPerson: boolean;
     }
-  /** The text was typed, but Enter was not pressed. */
-  | { readonly outcome: 'held'; readonly because: string };
+  /** The text was typed, but Enter was not pressed. `isCovered`: a dialog opened in that moment. */
+  | ({ readonly outcome: 'held'; readonly because: string; readonly isCovered: boolean } & Typed);
 
 const PAUSE_MS = 250;
 
@@ -159,13 +160,17 @@ async function type(
         }
       : {},
   );
+  const done = { typed, mark, at, wasBusy: isBusy };
   switch (delivery.kind) {
     case 'delivered':
-      return { outcome: 'typed', typed, mark, at, wasBusy: isBusy };
+      return { outcome: 'typed', ...done };
     case 'already':
       return refused('Another message was typed there at the same time.', true);
     case 'text-only':
-      return { outcome: 'held', because: 'the screen changed before Enter was pressed.' };
+      return {
+        ...{ outcome: 'held', because: 'the screen changed before Enter was pressed.', ...done },
+        isCovered: isCovered(delivery.because),
+      };
     case 'refused':
       return refused(`The pane has changed (${delivery.because}).`, true, delivery.because === 'dialog');
   }

@@ -3,7 +3,7 @@
 // restart of the bridge.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findSessions } from '../../bridge/commands/sessions.ts';
+import { createdAtMs, findSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -120,7 +120,7 @@ function meaningOf({ state, record }: Look, { session }: SessionTarget, since: n
     case 'ended':
       return { state: 'ended', about: null };
     case 'shell':
-      return Date.now() - createdAt(session.createdAt) < STARTS_WITHIN_MS
+      return Date.now() - createdAtMs(session.createdAt) < STARTS_WITHIN_MS
         ? undefined
         : { state: 'ended', about: 'shell' };
     default:
@@ -151,8 +151,3 @@ export function isOutdatedIdle(
 /** So long after Enter, the screen shows that the agent works. */
 const SHOWN_WITHIN_MS = 1_000;
 const SEEN_WITHIN_MS = 5_000;
-
-/** tmux counts in seconds. */
-function createdAt(at: number): number {
-  return at < 1e12 ? at * 1_000 : at;
-}

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
+import { ownValue } from '../../core/own-value.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
@@ -26,7 +27,7 @@ const SSH_FAILED = 255;
 export async function attach(name: string | undefined, flags: AttachFlags): Promise<void> {
   const { config, ...rest } = openSessionFinder();
   const target = await findTarget({ config, ...rest }, name, flags.host);
-  const command = attachCommand(target, config.hosts[target.host], process.env.TMUX);
+  const command = attachCommand(target, ownValue(config.hosts, target.host), process.env.TMUX);
   if (flags.json) return printJson({ host: target.host, name: target.session.name, command });
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new ThreadmuxError('bad_usage', 'attach needs a terminal', {

@@ -8,8 +8,8 @@ import { VERSION } from '../../core/version.ts';
 import { askWith, UNCHECKED } from './elicitation.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';
 import { collectGarbage } from './small-heap.ts';
-import { type McpTool, TOOLS } from './tool-list.ts';
-import type { callTool, ToolInput } from './tools.ts';
+import { type McpTool, TOOLS } from './tool-definitions.ts';
+import type { callTool, ToolInput } from './tool-handlers.ts';
 
 const INSTRUCTIONS =
   'threadmux: every tmux session with a coding agent has a thread in which a person reads and writes. Use these tools to start and steer other sessions, and to reach the person in your own thread.';
@@ -64,7 +64,7 @@ async function call(name: string, input: ToolInput, client: Parameters<typeof ca
     throw new ThreadmuxError('bad_usage', `the input of ${name} is not valid: ${checked.errorMessage}`, {
       hint: 'See the input schema of the tool.',
     });
-  const tools = await import('./tools.ts');
+  const tools = await import('./tool-handlers.ts');
   return tools.callTool(name, input, client);
 }
 

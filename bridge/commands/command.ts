@@ -20,7 +20,7 @@ import type { HostList } from '../../tmux/host-list.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
-import type { Retry } from '../retry.ts';
+import type { Retry } from '../retry-message.ts';
 import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';

@@ -5,6 +5,7 @@ import { driverOf } from '../../agents/list.ts';
 import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { narrowText } from '../../core/narrow-text.ts';
+import { ownValue } from '../../core/own-value.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { button, keyButtons, type MessageDraft, row } from '../../discord/messages.ts';
@@ -61,7 +62,7 @@ export const shortKeyCommands: readonly Command[] = ['esc', 'c', 'd', 'enter', '
 }));
 
 function named(word: string): string {
-  return CALLED[word.toLowerCase()] ?? word;
+  return ownValue(CALLED, word.toLowerCase()) ?? word;
 }
 
 /** The reply shows the screen, except in a terminal, whose output streams anyway. */

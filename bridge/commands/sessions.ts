@@ -119,9 +119,13 @@ function wordsFor({ pane }: Session, state: ShownState): string {
   return state.for?.startsWith('dialog:') ? `needs you (${untrustedCode(state.for)})` : stateWords(state);
 }
 
-/** tmux counts in seconds. */
 export function sessionAge(createdAt: number): string {
-  return formatDuration(Date.now() - createdAt * (createdAt < 1e12 ? 1_000 : 1), 1);
+  return formatDuration(Date.now() - createdAtMs(createdAt), 1);
+}
+
+/** tmux counts in seconds. */
+export function createdAtMs(at: number): number {
+  return at < 1e12 ? at * 1_000 : at;
 }
 
 function bounded(lines: readonly string[]): string {

@@ -8,9 +8,9 @@ import type { Shared } from '../../threads/shared-services.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { type AcceptedMessage, type Inbox, isFresh } from '../inbox.ts';
 import type { Outcomes } from '../outcomes.ts';
-import { NOTHING_DONE } from './card-ends.ts';
 import type { CardAction } from './card-text.ts';
 import { seeDialog } from './choose-option.ts';
+import { NOTHING_DONE } from './closed-card-text.ts';
 import type { Dialogs } from './dialogs.ts';
 
 interface QuestionParts extends Pick<Shared, 'threads' | 'hosts' | 'prompts'> {

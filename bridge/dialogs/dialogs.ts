@@ -20,9 +20,9 @@ import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
-import { CLOSED, endOfCard, OLD, PENDING, told } from './card-ends.ts';
 import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, reacts, type SeenDialog } from './choose-option.ts';
+import { CLOSED, endOfCard, OLD, PENDING, told } from './closed-card-text.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
 import { writeText } from './write-text.ts';
 

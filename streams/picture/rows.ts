@@ -1,6 +1,8 @@
 // Parses the output of `tmux capture-pane -e` into rows of styled cells, each with its column. No cell ever contains an escape
 // sequence or a control character.
 
+import { ANSI_TOKEN } from '../../agents/claude/screen/box.ts';
+
 export interface PictureStyle {
   readonly fg: Colour | undefined;
   readonly bg: Colour | undefined;
@@ -50,7 +52,7 @@ export function parseRows(ansi: string, { width, height }: PictureSize): readonl
     .map((line) => {
       const cells: PictureCell[] = [];
       let column = 0;
-      for (const [token, sgr] of line.matchAll(TOKEN)) {
+      for (const [token, sgr] of line.matchAll(ANSI_TOKEN)) {
         if (sgr !== undefined) style = restyle(style, sgr);
         else if (token === SHIFT_OUT || token === SHIFT_IN) lineDrawing = token === SHIFT_OUT;
         else if (CONTROL.test(token)) continue;
@@ -68,11 +70,6 @@ export function parseRows(ansi: string, { width, height }: PictureSize): readonl
 
 const SHIFT_OUT = '\u000e';
 const SHIFT_IN = '\u000f';
-
-/** A colour change (its numbers are captured), any other escape sequence, even an incomplete one, or one character. */
-const TOKEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-  /\u001b\[([\d;:]*)m|\u001b\[[\d;:<=>?]*[ -/]*[@-~]?|\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|./gu;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const CONTROL = /^[\u0000-\u001f\u007f-\u009f\u2028\u2029\p{Cs}]/u;

@@ -1,11 +1,11 @@
 // Looks at all panes of a tmux server once per second, for all terminals together: which programs still run, and how the
 // others ended. Does not look while no terminal is followed.
 
-import { explain, isThreadmuxError } from '../../core/errors.ts';
+import { explain } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Host } from '../../hosts/host.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
-import { readRow, rowFormat, type Tmux } from '../../tmux/tmux.ts';
+import { readRow, rowFormat, type Tmux, unlessGone } from '../../tmux/tmux.ts';
 import type { EmulatorSize } from '../emulator/screen-state.ts';
 
 export type PaneSeen =
@@ -102,10 +102,7 @@ export async function nudge(tmux: Tmux): Promise<void> {
 async function listPanes(tmux: Tmux): Promise<readonly Row[]> {
   const printed = await tmux
     .run(['list-panes', '-a', '-F', rowFormat(PANE_VARIABLES)], { doing: 'look at the panes' })
-    .catch((error: unknown) => {
-      if (isThreadmuxError(error, 'session_not_found')) return '';
-      throw error;
-    });
+    .catch(unlessGone(''));
   return readPanes(printed);
 }
 

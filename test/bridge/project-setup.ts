@@ -7,9 +7,15 @@ import { type ProjectEntry, projectSchema } from '../../core/project.ts';
 import { FAKE_CLAUDE, standInAt } from '../support/fake-claude.ts';
 import { DROP } from '../support/hook-process.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { type SettingOptions, startSetting } from './bridge-setup.ts';
+import { type Setting, type SettingOptions, startSetting } from './bridge-setup.ts';
 
 export const projectEntry = (keys: object): ProjectEntry => projectSchema.parse(keys);
+
+/** The fake Claude Code as `folder`/claude. Each start first runs `note`, a line for the shell. */
+export function writeAgent({ machine }: Pick<Setting, 'machine'>, folder: string, note: string, variable = ''): void {
+  const exec = `exec env THREADMUX_HOME=${machine.home.root} ${variable} '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
+  writeFileSync(join(folder, 'claude'), `#!/bin/sh\nrm -f ${folder}/control; ${note}\n${exec}\n`, { mode: 0o755 });
+}
 
 /** A bridge with one project, whose sessions run a fake Claude Code. */
 export async function startProject(keys: object, options: SettingOptions = {}) {
@@ -26,10 +32,8 @@ export async function startProject(keys: object, options: SettingOptions = {}) {
       return [server];
     },
   });
-  const home = `THREADMUX_HOME=${setting.machine.home.root}; export THREADMUX_HOME`;
-  const note = `rm -f ${folder}/control; echo x >> ${folder}/starts; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
-  const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
-  writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
+  const note = `echo x >> ${folder}/starts; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
+  writeAgent(setting, folder, note);
   return {
     ...{ setting, folder, path, channelId: setting.workspace.channelId, claude: standInAt(folder) },
     starts: () => readFileSync(join(folder, 'starts'), 'utf8').split('\n').filter(Boolean).length,

@@ -16,9 +16,9 @@ import {
   startPromptPane,
   verdictOf,
 } from '../support/prompt-pane.ts';
-import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
+import { tap } from './tap-message.ts';
 
 async function start(options: SettingOptions = {}) {
   const setting = await startSetting(options);
@@ -38,9 +38,6 @@ async function ask(
 
 const askTwo = (parts: { setting: Setting; pane: PromptPane }) =>
   ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
-
-const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
-  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
 const openIn = ({ machine }: Setting) => loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import { aWhile, openSuggestions, WAIT } from './bridge-setup.ts';
-import { type Far, type FarOptions, startFar } from './remote-host.ts';
+import { type FarOptions, startFar } from './remote-host.ts';
+import { printed, sessions, untilPrinted } from './terminal-output.ts';
 
 async function start({ roots = ['~/code'], ...options }: FarOptions & { roots?: string[] } = {}) {
   const far = await startFar({
@@ -33,24 +34,8 @@ async function start({ roots = ['~/code'], ...options }: FarOptions & { roots?: 
   };
 }
 
-async function printed(far: Far, thread: string): Promise<string> {
-  const blocks = (await far.answers(thread)).filter(({ content }) => content.startsWith('```'));
-  return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
-}
-
-const untilPrinted = (far: Far, thread: string, text: string, timeout = WAIT.timeout) =>
-  vi.waitFor(async () => expect(await printed(far, thread)).toContain(text), { ...WAIT, timeout });
-
 const numbers = (text: string) => [...text.matchAll(/^n(\d+)$/gm)].map(([, number]) => Number(number));
 const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
-
-function sessions(far: Far): readonly string[] {
-  try {
-    return far.place.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
-  } catch {
-    return [];
-  }
-}
 
 describe('!terminal on another host', () => {
   it('runs on the host, streams its output, takes input and keys, and is ended by !done', async () => {
@@ -60,7 +45,7 @@ describe('!terminal on another host', () => {
     );
     expect(name).toBe('shop-exec');
     await untilPrinted(far, thread, shop);
-    expect(sessions(far)).toEqual([name]);
+    expect(sessions(far.place)).toEqual([name]);
     const { body } = await far.workspace.person.call('GET', `/channels/${thread}`);
     expect(body.name).toBe('[terminal] shop-exec@far');
     await far.untilMarked(await far.say(thread, 'ä "now" $HOME'), '✅');
@@ -74,7 +59,7 @@ describe('!terminal on another host', () => {
     expect(logs()).toEqual([thread]);
     await far.say(thread, '!done');
     await far.answer(thread, /^⏹️ `shop-exec`: .* ended/);
-    await vi.waitFor(() => expect(sessions(far)).not.toContain(name), WAIT);
+    await vi.waitFor(() => expect(sessions(far.place)).not.toContain(name), WAIT);
     await vi.waitFor(() => expect(logs()).toEqual([]), WAIT);
     expect(loadStreamRecord(far.machine.home, thread)).toBeUndefined();
   });
@@ -91,7 +76,7 @@ describe('!terminal on another host', () => {
     await vi.waitFor(() => expect(logs()).toEqual([]), WAIT);
     await far.say(thread, `!kill ${name}@far`);
     await far.answer(thread, /^⏹️ `shop-echo`: .*exited with code 7/);
-    await vi.waitFor(() => expect(sessions(far)).not.toContain(name), WAIT);
+    await vi.waitFor(() => expect(sessions(far.place)).not.toContain(name), WAIT);
   });
 
   it('attaches a flood of output, whole and in order', async () => {
@@ -167,7 +152,7 @@ describe('!terminal on another host', () => {
       await far.say(channelId, `!terminal ${dir} id`);
       await far.answer(channelId, words);
     }
-    expect(sessions(far)).toEqual([]);
+    expect(sessions(far.place)).toEqual([]);
     const suggested = await openSuggestions(far);
     expect(await suggested('terminal', 'dir', 'fa')).toEqual(['far:']);
     expect(await suggested('terminal', 'dir', 'far:sh')).toEqual(['far:shop']);

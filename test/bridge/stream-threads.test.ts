@@ -9,6 +9,7 @@ import { loadStreamRecord, saveStreamRecord } from '../../home/stream-record.ts'
 import type { FaultyRequest } from '../support/as-discord.mjs';
 import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, openSuggestions, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
+import { printed, sessions, untilPrinted } from './terminal-output.ts';
 
 async function start(options: SettingOptions = {}) {
   const root = tempFolder();
@@ -33,24 +34,6 @@ async function start(options: SettingOptions = {}) {
   };
 }
 let opened: string[] = [];
-
-/** The content of all code blocks in a thread, as it was printed. */
-async function printed(setting: Setting, thread: string): Promise<string> {
-  const blocks = (await setting.answers(thread)).filter(({ content }) => content.startsWith('```'));
-  return blocks.map(({ content }) => content.replace(/^```text\n|```$/g, '')).join('');
-}
-
-const untilPrinted = (setting: Setting, thread: string, text: string) =>
-  vi.waitFor(async () => expect(await printed(setting, thread)).toContain(text), WAIT);
-
-/** Empty if no session runs, because then there is no server to ask. */
-function sessions({ machine }: Setting): readonly string[] {
-  try {
-    return machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
-  } catch {
-    return [];
-  }
-}
 
 async function activeTitles({ workspace }: Setting): Promise<readonly string[]> {
   const { body } = await workspace.person.call('GET', `/guilds/${workspace.guildId}/threads/active`);
@@ -188,7 +171,7 @@ describe('!terminal', () => {
     symlinkSync('/etc', join(root, 'out'));
     await setting.say(channelId, `!terminal ${rest}`);
     expect((await setting.answer(channelId, why)).content).toMatch(/^⚠️ /);
-    expect(sessions(setting)).toEqual([]);
+    expect(sessions(setting.machine)).toEqual([]);
   });
 
   it('gets no second thread as an ordinary session', async () => {
@@ -230,7 +213,7 @@ describe('the limit maxThreads', () => {
       expect(said.filter((one) => one === '🖥')).toHaveLength(2);
       expect(said.filter((one) => one === '⚠️')).toHaveLength(2);
     }, WAIT);
-    expect(sessions(setting).toSorted()).toEqual(['shop-cat', 'shop-cat-2']);
+    expect(sessions(setting.machine).toSorted()).toEqual(['shop-cat', 'shop-cat-2']);
   });
 });
 
@@ -245,7 +228,7 @@ describe('!done', () => {
       expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
     }, WAIT);
     await setting.answer(thread, new RegExp(`^⏹️ \`${name}\`: .*lines`));
-    expect(sessions(setting)).toEqual([]);
+    expect(sessions(setting.machine)).toEqual([]);
     await aWhile();
     expect((await threadOf(setting, thread)).thread_metadata.archived).toBe(true);
   });
@@ -312,7 +295,7 @@ describe('a terminal that ended a month ago', () => {
     await setting.restart();
     await vi.waitFor(() => expect(loadStreamRecord(home, old.thread)).toBeUndefined(), WAIT);
     expect(setting.shared.threads.registry.get(old.thread)).toBeUndefined();
-    expect(sessions(setting).toSorted()).toEqual([young.name, running.name].toSorted());
+    expect(sessions(setting.machine).toSorted()).toEqual([young.name, running.name].toSorted());
     for (const { thread } of [young, running]) expect(loadStreamRecord(home, thread)).toBeDefined();
   });
 });
@@ -339,7 +322,7 @@ describe('a command that the bridge did not answer before it was killed', () => 
     away = false;
     await setting.restart();
     await setting.answer(channelId, /^🖥️ `shop-cat` is up: <#\d+>/);
-    expect(sessions(setting)).toEqual(['shop-cat']);
+    expect(sessions(setting.machine)).toEqual(['shop-cat']);
     expect((await activeTitles(setting)).filter((title) => /terminal/.test(title))).toHaveLength(1);
   });
 
@@ -358,7 +341,7 @@ describe('a command that the bridge did not answer before it was killed', () => 
     await setting.say(channelId, '!terminal shop echo ran >> count; cat');
     await vi.waitFor(() => expect(refused).toBeGreaterThan(0), WAIT);
     await setting.say(channelId, '!kill shop-echo');
-    await vi.waitFor(() => expect(sessions(setting)).toEqual([]), WAIT);
+    await vi.waitFor(() => expect(sessions(setting.machine)).toEqual([]), WAIT);
     await setting.bridge.close();
     away = false;
     await setting.restart();
@@ -378,7 +361,7 @@ describe('a command that the bridge did not answer before it was killed', () => 
     await setting.restart();
     await setting.say(channelId, '!status');
     await setting.answer(channelId, /^No terminals/);
-    expect(sessions(setting)).toEqual([]);
+    expect(sessions(setting.machine)).toEqual([]);
   });
 });
 
@@ -394,7 +377,7 @@ describe('at the start of the bridge,', () => {
     setting.machine.tmux.call('kill-session', '-t', `=${name}`);
     setting.machine.tmux.call('new-session', '-d', '-s', name, 'cat');
     await setting.restart();
-    expect(sessions(setting)).toEqual([name]);
+    expect(sessions(setting.machine)).toEqual([name]);
   });
 
   it('a message in a thread that the bot cannot see does not stop the others', async () => {

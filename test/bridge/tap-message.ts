@@ -1,4 +1,4 @@
-// Taps a button under a message, and waits until the message shows something else.
+// What a user does with a message: taps a button, waits until the message shows something else, opens the thread that it links to.
 
 import { expect, vi } from 'vitest';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
@@ -14,3 +14,6 @@ export const become = ({ workspace }: Setting, message: WireMessage, content: Re
     expect(now.content).toMatch(content);
     return now;
   }, WAIT);
+
+/** The thread that a message links to. */
+export const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';

@@ -8,27 +8,23 @@ import { projectName } from '../../core/project.ts';
 import { parseSessionName } from '../../core/session-name.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { PROGRAM } from '../bin/cli.ts';
-import { FAKE_CLAUDE } from '../support/fake-claude.ts';
-import { DROP } from '../support/hook-process.ts';
-import { buttonOf } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { makeRepo } from '../support/worktree-repo.ts';
 import { reconcile, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
+import { writeAgent } from './project-setup.ts';
 import { farAgent, startFar, startFarHost } from './remote-host.ts';
+import { linked, tap } from './tap-message.ts';
 
 const SLOW = { ...WAIT, timeout: 60_000 } as const;
-const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
 
 /** A fake Claude Code that notes where it was started. */
 async function withAgent(options: SettingOptions = {}) {
   const folder = tempFolder();
   const program = join(folder, 'claude');
   const setting = await startSetting({ ...options, file: { agent: { command: [program] }, ...options.file } });
-  const home = `THREADMUX_HOME=${setting.machine.home.root}; FAKE_REPORTS_ITS_END=1; export THREADMUX_HOME FAKE_REPORTS_ITS_END`;
-  const note = `rm -f ${folder}/control; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
-  const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
-  writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
+  const note = `pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
+  writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const { channelId } = setting.workspace;
   return {
     ...{ setting, folder, channelId },
@@ -50,9 +46,6 @@ async function withAgent(options: SettingOptions = {}) {
       }, SLOW),
   };
 }
-
-const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
-  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
 const until = (isSo: () => boolean) => vi.waitFor(() => expect(isSo()).toBe(true), SLOW);
 
@@ -263,9 +256,7 @@ it('works on another host, which has only sh and git', async () => {
   const at = join(realpathSync(host.ssh.home), '.threadmux/worktrees/shop/web');
   expect(readdirSync(at)).toEqual(['.git', 'a.txt', 'sub']);
   expect((await setting.answer(thread, /done, exit code 0/)).content).toContain('prepared');
-  expect(
-    (await setting.shared.worktrees.listWorktrees('mini')).map(({ name, session, branch }) => [name, session, branch]),
-  ).toEqual([['web', 'web', 'threadmux/web']]);
+  expect(setting.shared.worktrees.known()).toMatchObject([{ host: 'mini', name: 'web', branch: 'threadmux/web' }]);
   expect(existsSync(folder)).toBe(true);
   host.place.tmux.call('kill-session', '-t', 'web');
   await reconcile(setting);

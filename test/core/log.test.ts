@@ -18,12 +18,6 @@ describe('the log', () => {
     expect(lines.at(-1)).toBe('1970-01-01T00:00:00.000Z warn refused said="a\\nerror forged=1"');
   });
 
-  it('omits debug lines by default', () => {
-    const before = lines.length;
-    log.debug('noise');
-    expect(lines.length).toBe(before);
-  });
-
   it.each([
     ['the configured token', 'x hunter2hunter2 y'],
     ['anything shaped like a bot token', `t=${'M'.repeat(24)}.GabcdE.${'z'.repeat(38)}`],

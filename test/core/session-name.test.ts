@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { labelOf, parseLabel, parseSessionName, parseThreadTitle, threadTitle } from '../../core/session-name.ts';
+import { labelOf, parseLabel, parseSessionName } from '../../core/session-name.ts';
+import { parseThreadTitle, threadTitle } from '../../core/thread-title.ts';
 
 describe('session names', () => {
   it.each(['web', 'a', '0', 'my_app-2', 'A'.repeat(64)])('can be %s', (name) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSessionName, streamName, streamTitle } from '../../core/session-name.ts';
+import { isSessionName, streamName } from '../../core/session-name.ts';
+import { streamTitle } from '../../core/thread-title.ts';
 
 describe('the name of a terminal or a headless agent', () => {
   it.each([

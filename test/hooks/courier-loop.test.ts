@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -217,6 +227,28 @@ describe('the courier', () => {
     expect(most).toBeLessThanOrEqual(200);
   });
 
+  it('does not read the folder of a pane again for each of its letters', async () => {
+    const machine = startMachine();
+    const box = join(machine.home.folder('outbox'), '4242.7');
+    mkdirSync(box);
+    let got = 0;
+    inProcess(machine, async () => void got++);
+    await vi.waitFor(() => expect(machine.courierPid()).toBe(process.pid));
+    const reads = vi.spyOn(fs, 'readdirSync');
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      reads.mockRestore();
+      syncBuiltinESMExports();
+    });
+    for (let n = 0; n < 500; n++) {
+      const text = `threadmux 2\ntmux /s,4242,0\npane %7\n\n${JSON.stringify(stopInput('x'))}\n`;
+      writeFileSync(join(box, '.new'), text);
+      renameSync(join(box, '.new'), join(box, `${100_000_000 + n}.1`));
+    }
+    await vi.waitFor(() => expect(got).toBe(500), 30_000);
+    expect(reads.mock.calls.filter(([folder]) => folder === box).length).toBeLessThan(100);
+  });
+
   it('sets aside a letter that killed it twice, says so in its thread, and continues', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
@@ -242,6 +274,19 @@ describe('the courier', () => {
     await soon(() => expect(readdirSync(machine.home.path('outbox', 'begun'))).toEqual([]));
     expect(readdirSync(machine.home.path('outbox', 'aside'))).toHaveLength(1);
     expect(machine.log()).toContain('the process died twice while handling it');
+  });
+
+  it('sets aside a letter that it cannot handle because of a defect of its own, and continues', async () => {
+    const machine = startMachine();
+    machine.write(PANE, stopInput('strange'));
+    machine.write(PANE, stopInput('behind it'));
+    const got: (string | undefined)[] = [];
+    inProcess(machine, async (letter) => {
+      if (textOf(letter) === 'strange') throw new TypeError('text.slice is not a function');
+      got.push(textOf(letter));
+    });
+    await vi.waitFor(() => expect(got).toEqual(['behind it']), 30_000);
+    expect(openOutbox(machine.home.folder('outbox')).aside()).toHaveLength(1);
   });
 
   it('does not suspect a letter whose delivery fails, or that waits for the network', async () => {

@@ -312,6 +312,50 @@ describe('an agent that may only write files', () => {
     return () => existsSync(noted);
   }
 
+  it('cannot make git run a hook when a worktree is made or removed', () => {
+    const on = startRepo();
+    const ran = join(on.home, '..', 'ran');
+    for (const name of ['post-checkout', 'reference-transaction', 'post-index-change'])
+      writeFileSync(join(on.repo, '.git/hooks', name), `#!/bin/sh\necho ${name} >> '${ran}'\n`, { mode: 0o755 });
+    on.make();
+    expect(end(on)[0]).toBe('removed');
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('cannot make git fetch with a program that the repository names', () => {
+    const on = startRepo();
+    const ran = join(on.home, '..', 'ran');
+    const inner = join(on.repo, 'inner');
+    on.git(on.repo, 'init', '-q', inner);
+    const settings = `[core]\nrepositoryformatversion = 1\nsshCommand = "touch '${ran}'; false"
+[extensions]\npartialClone = origin\n[remote "origin"]\nurl = ssh://a@127.0.0.1/b\npromisor = true\n`;
+    writeFileSync(join(inner, '.git/config'), settings);
+    writeFileSync(join(inner, '.git/HEAD'), `${'12'.repeat(20)}\n`);
+    expect(on.run('make', ['shop', 'web', inner])?.slice(0, 2)).toEqual(['refused', 'no-commit']);
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  it('gets no worktree of a repository that is inside another one; a person does', () => {
+    const on = startRepo();
+    const inner = join(on.repo, 'inner');
+    on.git(on.repo, 'init', '-q', inner);
+    on.git(inner, 'commit', '-q', '--allow-empty', '-m', 'first');
+    expect(on.run('make', ['shop', 'web', inner, 'agent'])).toEqual(['refused', 'nested']);
+    expect(on.run('make', ['shop', 'web', on.repo, 'agent'])?.[0]).toBe('made');
+    expect(on.run('make', ['shop', 'api', join(on.repo, 'sub'), 'agent'])?.[0]).toBe('made');
+    expect(on.run('make', ['inner', 'own', inner, ''])?.[0]).toBe('made');
+  });
+
+  it('gets a worktree of a repository in a home that is one itself, and of that one', () => {
+    const on = startRepo();
+    const user = on.env.HOME ?? '';
+    on.git(user, 'init', '-q');
+    on.git(user, 'commit', '-q', '--allow-empty', '-m', 'first');
+    mkdirSync(join(user, 'plain'));
+    expect(on.run('make', ['shop', 'web', on.repo, 'agent'])?.[0]).toBe('made');
+    expect(on.run('make', ['plain', 'web', join(user, 'plain'), 'agent'])?.[0]).toBe('made');
+  });
+
   it('cannot make git run a program when its changes are shown', () => {
     const on = startRepo();
     const { path } = on.make();

@@ -1,7 +1,7 @@
 // The whole of threadmux around a real Claude Code: workspace, bridge and courier as the real process, Claude in a
 // real pane with our hooks, answered by the scripted model. It has its own HOME and tmux server.
 
-import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { hookSettings } from '../../agents/claude/settings.ts';
 import { type Home, openHome } from '../../home/home.ts';
 import { loadThreadRecords } from '../../threads/registry.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
+import { goneOrKilled, processesIn } from './processes.ts';
 import { enter, type Person } from './workspace.ts';
 
 export type { LabSession } from './lab-session.ts';
@@ -223,23 +224,6 @@ export async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTE
   const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
   await exit;
   clearTimeout(late);
-}
-
-/** The processes of panes: their shells and all descendants. */
-export function processesIn(panes: readonly string[]): readonly number[] {
-  const pairs = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/));
-  const found = new Set(panes);
-  for (const [pid = '', parent = ''] of [...pairs, ...pairs]) if (found.has(parent)) found.add(pid);
-  return [...found].map(Number).filter((pid) => pid > 0);
-}
-
-/** Claude Code writes its files until it has exited; if it does not exit, it is killed. */
-export async function goneOrKilled(pids: readonly number[]): Promise<void> {
-  const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
-  await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});
-  for (const pid of left()) spawnSync('kill', ['-9', String(pid)]);
 }
 
 function readIfThere(path: string): string {

@@ -87,13 +87,7 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
       return message;
     },
     async next(...contents) {
-      const found = await vi.waitFor(async () => {
-        const messages = await news();
-        expect(messages.map(({ content }) => content)).toEqual(
-          contents.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
-        );
-        return messages;
-      }, PATIENCE);
+      const found = await untilPosted(news, contents);
       seen = found.at(-1)?.id ?? seen;
       return found;
     },
@@ -113,3 +107,13 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     press: (...keys) => void tmux('send-keys', '-t', paneId, ...keys),
   };
 }
+
+/** Waits until exactly these are new; each is the whole content or a part of it. */
+export const untilPosted = (news: () => Promise<readonly WireMessage[]>, contents: readonly (string | RegExp)[]) =>
+  vi.waitFor(async () => {
+    const messages = await news();
+    expect(messages.map(({ content }) => content)).toEqual(
+      contents.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
+    );
+    return messages;
+  }, PATIENCE);

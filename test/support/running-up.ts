@@ -131,3 +131,11 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
     },
   };
 }
+
+/** Starts a session and waits until its agent has reported. */
+export async function startAgent(up: RunningUp, name: string) {
+  expect((await up.run(['start', name])).status).toBe(0);
+  const claude = await up.claude(name);
+  await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
+  return claude;
+}

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { silentLog } from '../../core/log.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
-import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
+import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/hand-answer-to-hook.ts';
 import { openLookBudget } from '../../threads/prompts/look-budget.ts';
 import { inputOf, keptInput, loadPromptRecords, sweepPrompts } from '../../threads/prompts/prompt-record.ts';
 import { createPromptWatch } from '../../threads/prompts/watch-prompt.ts';

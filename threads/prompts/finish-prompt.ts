@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
-import type { HookAnswers } from './answers.ts';
+import type { HookAnswers } from './hand-answer-to-hook.ts';
 import type { PromptMessages } from './post-prompt.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';

@@ -3,10 +3,10 @@
 import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { keepTrying } from '../../core/keep-trying.ts';
 import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptProgress } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
+import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { stableNonce } from '../../core/snowflake.ts';
 import { insideFence } from '../../core/untrusted-text.ts';
 import {

@@ -11,7 +11,7 @@ import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import type { HookAnswers } from './answers.ts';
+import type { HookAnswers } from './hand-answer-to-hook.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;

@@ -4,15 +4,15 @@
 import { setMaxListeners } from 'node:events';
 import type { AskedEvent } from '../../agents/event.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import { keepTrying } from '../../core/keep-trying.ts';
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 import { nextPromptStep } from '../../core/prompt.ts';
 import { isOwnMessage } from '../../core/prompt-answer.ts';
+import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
-import { createHookAnswers, withRemoteAnswers } from './answers.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
+import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
 import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';

@@ -14,7 +14,7 @@ import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
 import { screenOf } from '../read-pane.ts';
 import type { Registry } from '../registry.ts';
-import type { HookAnswers } from './answers.ts';
+import type { HookAnswers } from './hand-answer-to-hook.ts';
 import { type LookBudget, openLookBudget } from './look-budget.ts';
 import { programPatienceMs } from './program-question.ts';
 import type { PromptEnd, PromptPane, PromptRecord } from './prompt-record.ts';

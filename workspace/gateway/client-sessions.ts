@@ -43,26 +43,18 @@ export interface ClientSessions {
 
 const MAX_REPLAY = 2000;
 
-export function makeClientSessions(keepMs: number, now: () => number = Date.now): ClientSessions {
+export function makeClientSessions(keepMs: number): ClientSessions {
   const sessions = new Map<string, ClientSession>();
   const dropOld = () => {
     for (const [id, session] of sessions) {
-      if (session.deliver === undefined && now() - session.leftAt > keepMs) sessions.delete(id);
+      if (session.deliver === undefined && Date.now() - session.leftAt > keepMs) sessions.delete(id);
     }
   };
   return {
     open(viewer, intents) {
       dropOld();
       const id = randomBytes(16).toString('hex');
-      const session: ClientSession = {
-        id,
-        viewer,
-        intents,
-        seq: 0,
-        sent: [],
-        deliver: undefined,
-        leftAt: now(),
-      };
+      const session: ClientSession = { id, viewer, intents, seq: 0, sent: [], deliver: undefined, leftAt: Date.now() };
       sessions.set(id, session);
       return session;
     },
@@ -77,7 +69,7 @@ export function makeClientSessions(keepMs: number, now: () => number = Date.now)
     },
     leave(session, forGood) {
       session.deliver = undefined;
-      session.leftAt = now();
+      session.leftAt = Date.now();
       if (forGood) sessions.delete(session.id);
     },
     end: (id) => void sessions.delete(id),

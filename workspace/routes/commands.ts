@@ -47,7 +47,6 @@ function setCommands(call: RouteCall): RefusalAnswer {
   return keep(
     call,
     forms.map((form) => makeCommand(call, form, before)),
-    200,
   );
 }
 
@@ -57,7 +56,7 @@ function addCommand(call: RouteCall): RefusalAnswer {
   const made = makeCommand(call, form, before);
   const others = before.filter(({ id }) => id !== made.id);
   const isNew = others.length === before.length;
-  keep(call, [...others, made], 200);
+  keep(call, [...others, made]);
   return { status: isNew ? 201 : 200, body: made };
 }
 
@@ -66,15 +65,14 @@ function removeCommand(call: RouteCall): RefusalAnswer {
   keep(
     call,
     commandsOf(call).filter((command) => command !== gone),
-    200,
   );
   return { status: 204 };
 }
 
-function keep(call: RouteCall, commands: StoredCommand[], status: number): RefusalAnswer {
+function keep(call: RouteCall, commands: StoredCommand[]): RefusalAnswer {
   if (commands.filter(({ type }) => type === 1).length > MAX_COMMANDS) refuse(TOO_MANY_COMMANDS);
   call.world.commit({ t: 'commands', scope: scopeOf(call), commands });
-  return { status, body: commands };
+  return { status: 200, body: commands };
 }
 
 function makeCommand(call: RouteCall, form: CommandForm, before: readonly StoredCommand[]): StoredCommand {

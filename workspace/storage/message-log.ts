@@ -1,5 +1,7 @@
 // The messages of one channel, oldest first, by id. Paging follows Discord's rules exactly.
 
+import { snowflakeAt } from '../../core/snowflake.ts';
+
 interface Page {
   readonly before?: string | undefined;
   readonly after?: string | undefined;
@@ -55,20 +57,14 @@ function firstNotBelow(sorted: readonly { readonly id: string }[], id: string): 
 
 // Ids that look and sort like Discord's. They always increase, also within one millisecond and after a restart.
 
-const EPOCH = 1_420_070_400_000n;
-
 /** Creates ids above `lastUsed`, even if the clock stops or goes back. */
 export function makeSnowflakes(lastUsed = '0', now: () => number = Date.now): () => string {
   let last = BigInt(lastUsed);
   return () => {
-    const fresh = (BigInt(now()) - EPOCH) << 22n;
+    const fresh = BigInt(snowflakeAt(now()));
     last = fresh > last ? fresh : last + 1n;
     return String(last);
   };
-}
-
-export function idTime(id: string): number {
-  return Number((BigInt(id) >> 22n) + EPOCH);
 }
 
 export function isSnowflake(text: string): boolean {

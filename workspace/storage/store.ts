@@ -1,7 +1,8 @@
 // The state of the workspace, and how one journal record changes it. No files or sockets: replaying the records gives the state.
 
 import * as z from 'zod';
-import { compareSnowflakes, findById, idTime, putById, removeById } from './message-log.ts';
+import { snowflakeTime } from '../../core/snowflake.ts';
+import { compareSnowflakes, findById, putById, removeById } from './message-log.ts';
 
 const attachmentSchema = z.object({
   id: z.string(),
@@ -189,11 +190,11 @@ export function madeWithNonce(
   sinceMs: number,
 ): { channel: string; id: string } | undefined {
   for (const [old, made] of state.nonces) {
-    if (idTime(made.id) >= sinceMs) break;
+    if (snowflakeTime(made.id) >= sinceMs) break;
     state.nonces.delete(old);
   }
   const made = state.nonces.get(key);
-  return made !== undefined && idTime(made.id) >= sinceMs ? made : undefined;
+  return made !== undefined && snowflakeTime(made.id) >= sinceMs ? made : undefined;
 }
 
 export function findMessage(state: WorkspaceState, channel: string, id: string): StoredMessage | undefined {

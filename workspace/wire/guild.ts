@@ -1,6 +1,6 @@
 // What never changes, as Discord shows it: one guild, one channel, two roles, two members, one application.
 
-import { idTime } from '../storage/message-log.ts';
+import { snowflakeTime } from '../../core/snowflake.ts';
 import type { WorkspaceState } from '../storage/store.ts';
 import type { Identity } from '../workspace-context.ts';
 
@@ -199,5 +199,5 @@ export function wireApplication(identity: Identity, messageContentIntent: boolea
 /** Discord uses microseconds. The id's low bits fill them, so that no two of our times are equal. */
 export function isoOf(id: string): string {
   const micro = String((BigInt(id) & 0x3fffffn) % 1000n).padStart(3, '0');
-  return new Date(idTime(id)).toISOString().replace('Z', `${micro}+00:00`);
+  return new Date(snowflakeTime(id)).toISOString().replace('Z', `${micro}+00:00`);
 }

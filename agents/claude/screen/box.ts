@@ -155,7 +155,7 @@ export function parseAnsi(ansi: string): readonly AnsiRow[] {
   let style = PLAIN;
   for (const line of ansi.replace(/\n$/, '').split('\n')) {
     const cells: AnsiCell[] = [];
-    for (const [token, sgr] of line.matchAll(TOKEN)) {
+    for (const [token, sgr] of line.matchAll(ANSI_TOKEN)) {
       if (sgr !== undefined) style = restyle(style, sgr);
       else if (!CONTROL.test(token)) cells.push({ char: token, ...style });
     }
@@ -175,7 +175,7 @@ type Style = Omit<AnsiCell, 'char'>;
 const PLAIN: Style = { dim: false, inverse: false, coloured: false };
 
 /** A colour change (its numbers are captured), any other escape sequence, even an incomplete one, or one character. */
-const TOKEN =
+export const ANSI_TOKEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
   /\u001b\[([\d;:]*)m|\u001b\[[\d;:<=>?]*[ -/]*[@-~]?|\u001b[\]P_^X][^\u0007\u001b]*(?:\u0007|\u001b\\)?|\u001b[ -/]*[0-~]?|./gu;
 

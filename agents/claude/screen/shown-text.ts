@@ -1,5 +1,6 @@
 // What Claude Code's box shows once it has taken a pasted text: Enter can be pressed as soon as it is seen. Pure.
 
+import { DRAWN_DIFFERENTLY } from '../../compare-box-text.ts';
 import type { ShownText } from '../../screen.ts';
 
 /**
@@ -30,13 +31,11 @@ const SHORTEST_TAIL = 8;
 /** Claude Code shows these instead of a long text and of images. */
 const PLACEHOLDERS = ['[Pastedtext#', '[Image#'] as const;
 
-/** Terminals draw or join these in different ways, and other spaces than those of ASCII. */
-const UNSURE = /[\p{C}\p{M}\p{Z}\p{Variation_Selector}\p{Emoji_Modifier}\p{Regional_Indicator}]/u;
-
 export function shownText(text: string): ShownText {
   const points = [...text.replace(/[ \t\n]+/g, '')];
   // A no-break space at the end, as after a slash command, stays one.
-  const isSure = points.length <= WHOLE && !points.some((point, at) => UNSURE.test(point) && !isLastSpace(points, at));
+  const isSure =
+    points.length <= WHOLE && !points.some((point, at) => DRAWN_DIFFERENTLY.test(point) && !isLastSpace(points, at));
   const tail = isSure ? '' : tailOf(points);
   return {
     from: '❯\u00a0',
@@ -54,7 +53,7 @@ function isLastSpace(points: readonly string[], at: number): boolean {
 function tailOf(points: readonly string[]): string {
   const end = points.slice(-2 * TAIL);
   for (let to = end.length; to > 0; ) {
-    const from = end.slice(0, to).findLastIndex((point) => UNSURE.test(point)) + 1;
+    const from = end.slice(0, to).findLastIndex((point) => DRAWN_DIFFERENTLY.test(point)) + 1;
     if (to - from >= SHORTEST_TAIL) return end.slice(Math.max(from, to - TAIL), to).join('');
     to = from - 1;
   }

@@ -23,6 +23,7 @@ import type { AgentDriver, ExtensionPaths, Launch, LaunchOptions } from '../../.
 import type { AgentEvent } from '../../../agents/event.ts';
 import type { AgentScreen, PaneFacts } from '../../../agents/screen.ts';
 import { quoteShellWords } from '../../../core/shell-word.ts';
+import { goneOrKilled, processesIn } from '../../support/processes.ts';
 import { removeFolder } from '../../support/temp-home.ts';
 import { writeLabCommand } from './lab-command.ts';
 import { type ScriptedModel, startScriptedModel } from './model/scripted-model.mjs';
@@ -248,20 +249,4 @@ function factsOf(tmux: (...args: string[]) => string): PaneFacts & { readonly cu
     ...{ cursorX: Number(x), cursorY: Number(y), width: Number(width), height: Number(height) },
     ...{ paneDead: dead === '1', inMode: mode === '1', cursorShown: flag === '1', title, currentCommand: command },
   };
-}
-
-/** The processes of panes: their shells and all descendants. */
-function processesIn(panes: readonly string[]): readonly number[] {
-  const pairs = spawnSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' })
-    .stdout.split('\n')
-    .map((line) => line.trim().split(/\s+/));
-  const found = new Set(panes);
-  for (const [pid = '', parent = ''] of [...pairs, ...pairs]) if (found.has(parent)) found.add(pid);
-  return [...found].map(Number).filter((pid) => pid > 0);
-}
-
-async function goneOrKilled(pids: readonly number[]): Promise<void> {
-  const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
-  await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});
-  for (const pid of left()) spawnSync('kill', ['-9', String(pid)]);
 }

@@ -13,10 +13,7 @@ import { opencode } from '../../../agents/opencode/driver.ts';
 import { pi } from '../../../agents/pi/driver.ts';
 import { type AgentPane, startAgentPane } from './agent-pane.ts';
 import { agentPackage, type LabAgentName } from './packages.ts';
-import { recordCodex } from './record-codex.ts';
-import { recordGemini } from './record-gemini.ts';
-import { recordOpencode } from './record-opencode.ts';
-import { recordPi } from './record-pi.ts';
+import { CODEX_STATES, GEMINI_STATES, OPENCODE_STATES, PI_STATES, type StateRow } from './record-states.ts';
 
 const SIZES = process.env.AGENT_LAB_SIZES?.split(',') ?? ['80x24', '120x40', '200x50'];
 /** A list may show where our plugin is. */
@@ -24,17 +21,14 @@ const ROOT = join(import.meta.dirname, '../../..');
 const ANY_ROOT = '/opt/threadmux'.padEnd(ROOT.length, '-');
 const FIXTURES = join(import.meta.dirname, '../../fixtures/screens');
 
-const RECORDERS: Partial<Record<LabAgentName, readonly [AgentDriver, (recorder: Recorder) => Promise<void>]>> = {
-  codex: [codex, recordCodex],
-  gemini: [gemini, recordGemini],
-  opencode: [opencode, recordOpencode],
-  pi: [pi, recordPi],
+const STATES: Partial<Record<LabAgentName, readonly [AgentDriver, readonly StateRow[]]>> = {
+  codex: [codex, CODEX_STATES],
+  gemini: [gemini, GEMINI_STATES],
+  opencode: [opencode, OPENCODE_STATES],
+  pi: [pi, PI_STATES],
 };
 
 export interface Recorder {
-  readonly pane: AgentPane;
-  /** Records the screen once it stands still. */
-  shot(state: string, afterMs?: number): Promise<void>;
   sees(text: RegExp): Promise<void>;
   press(...keys: string[]): Promise<void>;
   type(text: string): Promise<void>;
@@ -42,30 +36,41 @@ export interface Recorder {
   say(text: string): Promise<void>;
   /** Pastes it without Enter. */
   paste(text: string): Promise<void>;
+  /** Types more lines than the box shows. */
+  tallDraft(): Promise<void>;
+  copyMode(on: boolean): Promise<void>;
 }
 
 it.each(SIZES)('records %s', { timeout: 1_200_000 }, async (size) => {
   const name = process.env.AGENT_LAB_RECORD as LabAgentName;
-  const [driver, record] = RECORDERS[name] ?? [];
-  if (driver === undefined || record === undefined) throw new Error(`${name} cannot be recorded`);
+  const [driver, states] = STATES[name] ?? [];
+  if (driver === undefined || states === undefined) throw new Error(`${name} cannot be recorded`);
   const folder = join(FIXTURES, `${name}-${agentPackage(name).version}`, size);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const [width = 0, height = 0] = size.split('x').map(Number);
   const pane = await startAgentPane(name, driver, { size: { width, height } });
   const facts: string[] = [];
-  await record({
-    pane,
-    async shot(state, afterMs = 800) {
-      await pause(afterMs);
-      const ansi = await still(pane);
-      const now = pane.facts();
-      writeFileSync(join(folder, `${state}.ansi`), ansi.replaceAll(ROOT, ANY_ROOT));
-      const flags = [now.paneDead, now.inMode].map((one) => (one ? 1 : 0));
-      const line = [state, now.cursorX, now.cursorY, now.width, now.height, ...flags, now.currentCommand, now.title];
-      facts.push([...line, now.cursorShown ? 1 : 0].join('\t'));
-      writeFileSync(join(folder, 'facts.tsv'), `${facts.toSorted().join('\n')}\n`);
-    },
+  const recorder = recorderOf(pane);
+  for (const [state, ...steps] of states) {
+    let afterMs = 800;
+    for (const step of steps) {
+      if (typeof step === 'number') afterMs = step;
+      else await step(recorder);
+    }
+    await pause(afterMs);
+    const ansi = await still(pane);
+    const now = pane.facts();
+    writeFileSync(join(folder, `${state}.ansi`), ansi.replaceAll(ROOT, ANY_ROOT));
+    const flags = [now.paneDead, now.inMode].map((one) => (one ? 1 : 0));
+    const line = [state, now.cursorX, now.cursorY, now.width, now.height, ...flags, now.currentCommand, now.title];
+    facts.push([...line, now.cursorShown ? 1 : 0].join('\t'));
+    writeFileSync(join(folder, 'facts.tsv'), `${facts.toSorted().join('\n')}\n`);
+  }
+});
+
+function recorderOf(pane: AgentPane): Recorder {
+  return {
     sees: (text) => vi.waitFor(() => expect(pane.screen()).toMatch(text), { timeout: 120_000, interval: 200 }),
     async press(...keys) {
       for (const key of keys) {
@@ -89,8 +94,17 @@ it.each(SIZES)('records %s', { timeout: 1_200_000 }, async (size) => {
       pane.tmux('paste-buffer', '-p', '-r', '-d', '-b', 'lab', '-t', 'demo');
       await pause(600);
     },
-  });
-});
+    async tallDraft() {
+      for (let line = 0; line < 20; line++) {
+        pane.type(`line ${line}`);
+        pane.press('C-j');
+      }
+    },
+    async copyMode(on) {
+      pane.tmux(...(on ? ['copy-mode', '-t', 'demo'] : ['send-keys', '-t', 'demo', '-X', 'cancel']));
+    },
+  };
+}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -185,6 +185,21 @@ describe("OpenCode's events", () => {
     expect(one.taken().at(-1)).toMatchObject({ tool: 'Bash', input: { command: 'rm -rf ~' } });
   });
 
+  it('show the file that OpenCode would change, whatever other fields the agent adds', () => {
+    const one = open();
+    one.prompt('a');
+    one.says('I write.');
+    one.tool('write', { filePath: '/etc/passwd', content: 'x', file_path: 'notes.txt', constructor: 'y' }, 'call_7');
+    one.taken();
+    one.replay('permission.asked', 'permission.asked', { permission: 'edit', tool: { callID: 'call_7' } });
+    expect(one.taken()).toMatchObject([
+      {
+        event: 'asked',
+        input: { file_path: '/etc/passwd', 'file_path (ignored)': 'notes.txt', constructor: 'y' },
+      },
+    ]);
+  });
+
   it('show everything of a request that is not about its tool', () => {
     const one = open();
     one.prompt('a');

@@ -3,15 +3,10 @@
 import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startRunningUp } from '../../support/running-up.ts';
+import { type RunningUp, startAgent, startRunningUp } from '../../support/running-up.ts';
 import { PROGRAM, WAIT } from '../cli.ts';
 
-const startShop = async (up: Awaited<ReturnType<typeof startRunningUp>>, name = 'shop') => {
-  expect((await up.run(['start', name])).status).toBe(0);
-  const claude = await up.claude(name);
-  await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
-  return claude;
-};
+const startShop = (up: RunningUp) => startAgent(up, 'shop');
 
 describe('start --prompt, wait and reply', () => {
   it('starts an agent, gives it a prompt, and prints the reply', async () => {
@@ -43,6 +38,30 @@ describe('start --prompt, wait and reply', () => {
     const waiting = up.run(['wait', 'shop', '--timeout', '60']);
     await claude.tell('idle');
     expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
+  });
+
+  it.each([
+    ['leaves the text in the box', false],
+    ['takes the text', true],
+  ])('gives the prompt once if a dialog that opens while it is typed %s', async (_, takesText) => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('offer', {
+      title: 'Make auto mode your default?',
+      options: ['Yes', 'No'],
+      at: 0,
+      help: '',
+      takesText,
+    });
+    const started = up.run(['start', 'shop', '--prompt', 'hello', '--wait', '--timeout', '60']);
+    const screen = () => up.cli.tmux.call('capture-pane', '-p', '-t', '=shop:');
+    await vi.waitFor(() => expect(screen()).toContain('Make auto mode'), WAIT);
+    // Longer than the text is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(claude.noted()).toEqual([]);
+    up.cli.tmux.call('send-keys', '-t', '=shop:', 'Down', 'Enter');
+    expect(await started).toMatchObject({ status: 0, stdout: 'Echo: hello\n' });
+    expect(claude.noted().map(({ kind, text }) => `${kind}: ${text}`)).toEqual(['chosen: No', 'prompt: hello']);
   });
 
   it('has its own exit codes for a dialog, an ended session and one that does not exist', async () => {

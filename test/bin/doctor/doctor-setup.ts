@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type DoctorSubject, examine } from '../../../bin/doctor/doctor.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { openHome } from '../../../home/home.ts';
@@ -86,4 +86,14 @@ export function packageAt(dist: string): string {
 
 export function troubles(findings: readonly Finding[]): readonly Finding[] {
   return findings.filter(({ level }) => level !== 'ok');
+}
+
+/** A finding that doctor must report, besides others. */
+export function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
+  return expect.objectContaining({
+    part,
+    level,
+    says: expect.stringMatching(says),
+    remedy: expect.stringMatching(remedy),
+  });
 }

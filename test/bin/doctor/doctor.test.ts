@@ -20,17 +20,7 @@ import { servicePath } from '../../../bin/commands/service-environment.ts';
 import type { Finding } from '../../../bin/doctor/finding.ts';
 import { holderOf } from '../../../home/lock.ts';
 import { binWith } from '../cli.ts';
-import { correctSetup, troubles } from './doctor-setup.ts';
-
-/** A finding that doctor must report, besides others. */
-function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
-  return expect.objectContaining({
-    part,
-    level,
-    says: expect.stringMatching(says),
-    remedy: expect.stringMatching(remedy),
-  });
-}
+import { correctSetup, fault, troubles } from './doctor-setup.ts';
 
 /** threadmux does not run in these homes, and doctor says so. */
 function others(findings: readonly Finding[]): readonly Finding[] {

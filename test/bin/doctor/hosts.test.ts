@@ -11,16 +11,7 @@ import { filesForHosts } from '../../../install/program-files.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import { folderListing } from '../../install/folder-listing.ts';
 import { startBareHost } from '../../support/bare-host.ts';
-import { correctSetup, troubles } from './doctor-setup.ts';
-
-function fault(part: string, says: string | RegExp, remedy: string | RegExp, level = 'fail') {
-  return expect.objectContaining({
-    part,
-    level,
-    says: expect.stringMatching(says),
-    remedy: expect.stringMatching(remedy),
-  });
-}
+import { correctSetup, fault, troubles } from './doctor-setup.ts';
 
 /** A host with tmux and an agent. */
 async function hostOf(entry: Record<string, unknown> = {}) {

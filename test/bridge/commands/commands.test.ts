@@ -6,11 +6,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { outsideCode } from '../../support/markdown.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { aWhile, openSuggestions, type Setting, screenOf, startSetting, WAIT } from '../bridge-setup.ts';
+import { linked } from '../tap-message.ts';
 
 const sessions = (setting: Setting) => setting.machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
 
 /** The thread that an answer links to. */
-const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
 
 describe('!new and !kill', () => {
   it('start a shell whose thread takes command lines and shows their output', async () => {

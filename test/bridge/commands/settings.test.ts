@@ -1,18 +1,17 @@
 // Sessions start as their project says, and a thread has settings of its own.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { claude } from '../../../agents/claude/driver.ts';
 import { modeStep } from '../../../bridge/commands/switch-mode.ts';
 import type { ServerConfig } from '../../../core/config.ts';
-import { FAKE_CLAUDE, standInAt } from '../../support/fake-claude.ts';
-import { DROP } from '../../support/hook-process.ts';
+import { standInAt } from '../../support/fake-claude.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { openSuggestions, startSetting, WAIT } from '../bridge-setup.ts';
-
-const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+import { writeAgent } from '../project-setup.ts';
+import { linked } from '../tap-message.ts';
 
 /** A server whose only channel is that of one project, and a fake Claude Code that notes how it was started. */
 async function inProject(defaults: ServerConfig['projects'][number]['defaults'], mayBypass = false) {
@@ -22,10 +21,8 @@ async function inProject(defaults: ServerConfig['projects'][number]['defaults'],
     file: { agent: { command: [program] }, skipPermissions: mayBypass ? [path] : [] },
     servers: (own) => [{ ...own, onlyProjects: true, projects: [{ path, channel: own.channel, defaults }] }],
   });
-  const note = `rm -f ${folder}/control; printf '%s\\n' "$@" >> ${folder}/args; echo . >> ${folder}/args; pwd > ${folder}/pwd`;
-  const home = `THREADMUX_HOME=${setting.machine.home.root}; export THREADMUX_HOME`;
-  const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
-  writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
+  const note = `printf '%s\\n' "$@" >> ${folder}/args; echo . >> ${folder}/args; pwd > ${folder}/pwd`;
+  writeAgent(setting, folder, note);
   const channel = setting.workspace.channelId;
   return {
     ...{ setting, path, channel, claude: standInAt(folder) },

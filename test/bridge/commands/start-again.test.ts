@@ -5,26 +5,22 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { FAKE_CLAUDE, standInAt } from '../../support/fake-claude.ts';
-import { DROP } from '../../support/hook-process.ts';
-import { buttonOf } from '../../support/prompt-pane.ts';
+import { standInAt } from '../../support/fake-claude.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import type { WireMessage } from '../../support/workspace.ts';
 import { openPageSocket } from '../../workspace/raw-socket.ts';
 import { aWhile, reconcile, type Setting, type SettingOptions, startSetting, WAIT } from '../bridge-setup.ts';
+import { writeAgent } from '../project-setup.ts';
 import { farAgent, startFar, startFarHost } from '../remote-host.ts';
-
-const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+import { linked, tap } from '../tap-message.ts';
 
 /** A fake Claude Code that notes how it was started. */
 async function withAgent(options: SettingOptions = {}) {
   const folder = tempFolder();
   const program = join(folder, 'claude');
   const setting = await startSetting({ ...options, file: { agent: { command: [program] }, ...options.file } });
-  const note = `rm -f ${folder}/control; printf '%s\\n' "$@" > ${folder}/args; pwd > ${folder}/pwd; env > ${folder}/env; : > ${folder}/started`;
-  const home = `THREADMUX_HOME=${setting.machine.home.root}; FAKE_REPORTS_ITS_END=1; export THREADMUX_HOME FAKE_REPORTS_ITS_END`;
-  const exec = `exec '${process.execPath}' '${FAKE_CLAUDE}' '${folder}' '${DROP}'`;
-  writeFileSync(program, `#!/bin/sh\n${note}\n${home}\n${exec}\n`, { mode: 0o755 });
+  const note = `printf '%s\\n' "$@" > ${folder}/args; pwd > ${folder}/pwd; env > ${folder}/env; : > ${folder}/started`;
+  writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
   return {
     ...{ setting, folder, program, channelId: setting.workspace.channelId },
@@ -41,9 +37,6 @@ async function withAgent(options: SettingOptions = {}) {
 
 const labels = ({ components }: WireMessage) =>
   (components as { components: { label: string }[] }[]).flatMap((row) => row.components.map(({ label }) => label));
-
-const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
-  workspace.person.tap(message.channel_id, message.id, buttonOf(message, label));
 
 const isArchived = async ({ workspace }: Setting, thread: string) =>
   (await workspace.person.call('GET', `/channels/${thread}`)).body.thread_metadata.archived;

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../agents/claude/screen/box.ts';
 import { findDialog } from '../../../agents/claude/screen/dialog.ts';
 import type { AgentDialog } from '../../../agents/screen.ts';
-import { endOfCard } from '../../../bridge/dialogs/card-ends.ts';
 import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
+import { endOfCard } from '../../../bridge/dialogs/closed-card-text.ts';
 
 const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
 const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };

@@ -1,6 +1,5 @@
 // A headless agent in a real thread of a real workspace; Claude is a script that prints what the real one prints.
 
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import { writeJson } from '../../../home/atomic-write.ts';
 import { saveStreamRecord, streamRecordSchema } from '../../../home/stream-record.ts';
 import { type AgentParts, openAgent } from '../../../streams/agent/agent.ts';
 import type { FinishedTurn } from '../../../streams/agent/state.ts';
+import { processesWith } from '../../support/processes.ts';
 import { tempFolder, tempHome } from '../../support/temp-home.ts';
 import { startTestWorkspace, type WireMessage } from '../../support/workspace.ts';
 
@@ -106,13 +106,6 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
             .map((line) => JSON.parse(line))
         : [],
   };
-}
-
-/** `ps` of every process with this word in its command line. */
-function left(word: string): readonly string[] {
-  return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(word) && !/^\s*\d+\s+Z/.test(line));
 }
 
 const done = { kind: 'done' } satisfies FinishedTurn;
@@ -493,11 +486,11 @@ describe('/stop', () => {
     const running = agent.ask(prompt(text));
     const waits = [agent.ask(prompt('two')), agent.ask(prompt('three'))];
     await vi.waitFor(
-      () => expect(left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep \d+$/.test(line)).length).toBe(3),
+      () => expect(processesWith(name).filter((line) => /^\s*\d+\s+\S+\s+sleep \d+$/.test(line)).length).toBe(3),
       PATIENCE,
     );
     expect(await agent.stop()).toBe(true);
-    expect(left(name)).toEqual([]);
+    expect(processesWith(name)).toEqual([]);
     expect(await running.done).toEqual({ kind: 'stopped' });
     expect(await Promise.all(waits.map((one) => one.done))).toMatchObject([{ kind: 'dropped' }, { kind: 'dropped' }]);
     expect(await contents()).toEqual([

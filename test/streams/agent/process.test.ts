@@ -6,25 +6,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentEnvironment, createLineReader, startAgentProcess } from '../../../streams/agent/process.ts';
+import { processesWith } from '../../support/processes.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 
 const SHELLS = ['/bin/sh', '/bin/bash', '/usr/bin/zsh', '/usr/bin/fish'].filter(existsSync);
 const MODULE = fileURLToPath(new URL('../../../dist/streams/agent/process.js', import.meta.url));
 
-/** `ps` of every process with this word in its command line. */
-function left(word: string): readonly string[] {
-  return execFileSync('ps', ['-A', '-o', 'pid=,stat=,args='], { encoding: 'utf8' })
-    .split('\n')
-    .filter((line) => line.includes(word) && !/^\s*\d+\s+Z/.test(line));
-}
-
-const sleeping = (name: string) => left(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
+const sleeping = (name: string) => processesWith(name).filter((line) => /^\s*\d+\s+\S+\s+sleep /.test(line)).length;
 
 /** A unique number of seconds to sleep, to find the process by. */
 function sleepName(): string {
   const name = `sleep ${10_000 + Math.floor(Math.random() * 1e6)}`;
   onTestFinished(() => {
-    for (const line of left(name)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
+    for (const line of processesWith(name)) process.kill(Number.parseInt(line, 10), 'SIGKILL');
   });
   return name;
 }
@@ -154,14 +148,14 @@ describe('the process of an agent', () => {
     await vi.waitFor(() => expect(lines).toHaveLength(1));
     await vi.waitFor(() => expect(sleeping(name)).toBe(5));
     await agent.end();
-    expect(left(name)).toEqual([]);
+    expect(processesWith(name)).toEqual([]);
   });
 
   it('leaves nothing behind when it exits by itself', async () => {
     const name = sleepName();
     const { agent } = start(['sh', '-c', `(setsid ${name} &); setsid ${name} & exit 3`]);
     expect((await agent.ended).status).toBe(3);
-    expect(left(name)).toEqual([]);
+    expect(processesWith(name)).toEqual([]);
   });
 
   it('is ended with processes that only claim to be in tmux', async () => {
@@ -169,7 +163,7 @@ describe('the process of an agent', () => {
     const { agent } = start(['sh', '-c', `(TMUX=x setsid ${name} &); exec ${name}`]);
     await vi.waitFor(() => expect(sleeping(name)).toBe(2));
     await agent.end();
-    expect(left(name)).toEqual([]);
+    expect(processesWith(name)).toEqual([]);
   });
 
   it('ends with the bridge, even if the bridge is killed', async () => {
@@ -189,7 +183,7 @@ describe('the process of an agent', () => {
     await new Promise((resolve) => bridge.stdout.once('data', resolve));
     await vi.waitFor(() => expect(sleeping(name)).toBe(5));
     bridge.kill('SIGKILL');
-    await vi.waitFor(() => expect(left(name)).toEqual([]), { timeout: 10_000, interval: 100 });
+    await vi.waitFor(() => expect(processesWith(name)).toEqual([]), { timeout: 10_000, interval: 100 });
   });
 
   it('is not ended by a signal that was meant for the bridge, and does not ignore its own', async () => {
@@ -209,7 +203,7 @@ describe('the process of an agent', () => {
     const { agent } = start(['tmux', '-f', '/dev/null', '-S', socket, 'new-session', '-d', inPane]);
     expect((await agent.ended).status).toBe(0);
     await vi.waitFor(() => expect(sleeping(name)).toBe(2));
-    expect(left(name).some((line) => line.includes(name))).toBe(true);
+    expect(processesWith(name).some((line) => line.includes(name))).toBe(true);
     expect(tmux('list-sessions')).toContain('1 windows');
   });
 });

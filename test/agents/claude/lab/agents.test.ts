@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
-import { PATIENCE } from '../../../support/lab-session.ts';
+import { PATIENCE, untilPosted } from '../../../support/lab-session.ts';
 import { buttonOf, promptIn, verdictOf } from '../../../support/prompt-pane.ts';
 import type { WireMessage } from '../../../support/workspace.ts';
 
@@ -49,13 +49,7 @@ function openThread(id: string) {
     say: (text: string) => lab.person.say(id, text),
     /** Waits until the bot has posted exactly these since the last call; each is the whole content or a part of it. */
     async next(...contents: (string | RegExp)[]): Promise<readonly WireMessage[]> {
-      const found = await vi.waitFor(async () => {
-        const messages = await news();
-        expect(messages.map(({ content }) => content)).toEqual(
-          contents.map((one) => (typeof one === 'string' ? one : expect.stringMatching(one))),
-        );
-        return messages;
-      }, PATIENCE);
+      const found = await untilPosted(news, contents);
       seen = found.at(-1)?.id ?? seen;
       return found;
     },

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { hookSettings } from '../../../../agents/claude/settings.ts';
-import { TOOLS } from '../../../../bin/mcp/tool-list.ts';
+import { TOOLS } from '../../../../bin/mcp/tool-definitions.ts';
 import { type ClaudeLab, claudePackage, type LabSession, PLUGIN, startClaudeLab } from '../../../support/claude-lab.ts';
 import { buttonOf } from '../../../support/prompt-pane.ts';
 

@@ -4,8 +4,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { TOOLS } from '../../../bin/mcp/tool-list.ts';
-import { type RunningUp, startRunningUp } from '../../support/running-up.ts';
+import { TOOLS } from '../../../bin/mcp/tool-definitions.ts';
+import { startAgent, startRunningUp } from '../../support/running-up.ts';
 import { startCli, WAIT } from '../cli.ts';
 import { connectMcp } from './mcp-client.ts';
 
@@ -14,13 +14,6 @@ async function startLead(config: Readonly<Record<string, unknown>> = {}) {
   const up = await startRunningUp(config);
   await startAgent(up, 'lead');
   return { up, mcp: await connectMcp(up, 'lead') };
-}
-
-async function startAgent(up: RunningUp, name: string) {
-  expect((await up.run(['start', name])).status).toBe(0);
-  const claude = await up.claude(name);
-  await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
-  return claude;
 }
 
 describe('the schemas', () => {

@@ -1,11 +1,11 @@
 // Runs at most so many acts at the same time; the others wait for their turn, in order.
 
-export type AtOnce = <T>(act: () => Promise<T>) => Promise<T>;
+export type ConcurrencyLimit = <T>(act: () => Promise<T>) => Promise<T>;
 
-export function createAtOnce(most: number): AtOnce & { isFull(): boolean } {
+export function createConcurrencyLimit(most: number): ConcurrencyLimit & { isFull(): boolean } {
   const waiting: (() => void)[] = [];
   let running = 0;
-  const inTurn: AtOnce = async (act) => {
+  const inTurn: ConcurrencyLimit = async (act) => {
     if (running < most) running++;
     else await new Promise<void>((next) => waiting.push(next));
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepTrying, pauseMs } from '../../core/keep-trying.ts';
+import { keepTrying, pauseMs } from '../../core/retry-with-pauses.ts';
 
 const PAUSES = { firstMs: 500, longestMs: 30_000 };
 

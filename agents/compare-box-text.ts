@@ -29,6 +29,9 @@ export function beginsAlike(line: string, text: string, placeholder: RegExp): bo
   return wanted.startsWith(shown) || shown.startsWith(wanted) || shown.search(placeholder) === 0;
 }
 
+/** Terminals draw or join these in different ways, and other spaces than those of ASCII. */
+export const DRAWN_DIFFERENTLY = /[\p{C}\p{M}\p{Z}\p{Variation_Selector}\p{Emoji_Modifier}\p{Regional_Indicator}]/u;
+
 /** A box that shows fewer lines than this shows all of its text. */
 const SCROLLS_FROM_LINES = 2;
 

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { silentLog } from '../../core/log.ts';
-import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/answers.ts';
+import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/hand-answer-to-hook.ts';
 import { type SshServer, startSshServer } from '../support/ssh-server.ts';
 import { tempHome } from '../support/temp-home.ts';
 
