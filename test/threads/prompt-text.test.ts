@@ -62,7 +62,9 @@ describe('a permission in the thread', () => {
 
   it('shows a stack of marks as code points, so that it covers no other line, and marks of a language as they are', () => {
     const { text } = bash(`rm -rf ~\na${'\u0336\u0489'.repeat(3)}\necho e\u0302\u0301 \u0e17\u0e35\u0e48`);
-    expect(text).toContain('rm -rf ~\na\u0336\u0489\u0336\u0489⟨U+0336⟩⟨U+0489⟩\necho e\u0302\u0301 \u0e17\u0e35\u0e48');
+    expect(text).toContain(
+      'rm -rf ~\na\u0336\u0489\u0336\u0489⟨U+0336⟩⟨U+0489⟩\necho e\u0302\u0301 \u0e17\u0e35\u0e48',
+    );
     const long = bash(`x${'\u0336'.repeat(3_000)}`);
     expect(long.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(fileOf(long, 'command.txt')).toContain('⟨U+0336⟩');
