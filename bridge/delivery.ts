@@ -78,7 +78,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { typing } = driverOf(options.threads.registry.get(thread.id)?.agent ?? '');
     const typed = as === 'plain' ? composePlain(message.text, paths) : composeForAgent(message.text, paths, as, typing);
     if (typed.kind === 'nothing') {
-      await outcomes.empty(message);
+      await outcomes.dropped(message);
       return inbox.done(message);
     }
     const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };

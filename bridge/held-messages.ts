@@ -10,7 +10,6 @@ import type { ThreadRef } from '../discord/threads.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { AskReason, SlashDecision } from './slash-decision.ts';
-import type { StatusReactions } from './status-reactions.ts';
 
 export interface HeldMessages {
   /** `agent`: its name, for people. */
@@ -23,8 +22,7 @@ export interface HeldMessages {
 interface HeldOptions {
   readonly rest: Rest;
   readonly inbox: Inbox;
-  readonly marks: StatusReactions;
-  readonly outcomes: Pick<Outcomes, 'say'>;
+  readonly outcomes: Pick<Outcomes, 'say' | 'delayed' | 'dropped'>;
   readonly log: Log;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
   readonly keptMs?: number | undefined;
@@ -42,7 +40,7 @@ interface HeldMessage {
 export type HeldChoice = 'command' | 'text' | 'no';
 
 export function createHeldMessages(options: HeldOptions): HeldMessages {
-  const { rest, inbox, marks, outcomes, log, keptMs = 600_000 } = options;
+  const { rest, inbox, outcomes, log, keptMs = 600_000 } = options;
   const held = new Map<string, HeldMessage>();
 
   async function close(id: string, words: string): Promise<HeldMessage | undefined> {
@@ -59,7 +57,7 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
   }
 
   async function notSent({ message }: HeldMessage): Promise<void> {
-    await marks.set(message.channelId, message.id, 'failed');
+    await outcomes.dropped(message);
     inbox.done(message);
   }
 
@@ -72,7 +70,7 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
         void close(id, late).then((one) => one && notSent(one));
       }, keptMs);
       timer.unref();
-      await marks.set(message.channelId, message.id, 'waiting');
+      await outcomes.delayed(message);
       const buttons = choices.map((choice) => button(LABELS[choice](name), `held:${id}:${choice}`, STYLES[choice]));
       const notice = outcomes.say(thread.id, [message.id, 'held', id], {
         content: words,

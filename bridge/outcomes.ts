@@ -23,8 +23,8 @@ export interface Outcomes {
   /** The host went away after it was typed. */
   unreachable(message: AcceptedMessage, because: string): Promise<void>;
   submitted(message: AcceptedMessage): Promise<void>;
-  /** There is nothing in it to type. */
-  empty(message: AcceptedMessage): Promise<void>;
+  /** There is nothing in it to type, or nobody wants it any more. */
+  dropped(message: AcceptedMessage): Promise<void>;
   /** Resolves with the id of the notice, if one was posted. */
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
   /** The receipt came after "not confirmed" was posted. */
@@ -78,7 +78,7 @@ export function createOutcomes(parts: {
       await notices.show(message, 'unreachable', unreachableNotice(because));
     },
     submitted: (message) => delivered(message, 'submitted'),
-    empty: (message) => mark(message, 'failed'),
+    dropped: (message) => mark(message, 'failed'),
     async ended(message, outcome) {
       if (outcome.kind === 'ran') {
         await delivered(message, 'submitted');

@@ -14,7 +14,6 @@ import { createOwnCommands } from './list-own-commands.ts';
 import type { Outcomes } from './outcomes.ts';
 import { createPostPrinted, type RanCommand } from './post-printed.ts';
 import { decideSlash, isPlainCommand } from './slash-decision.ts';
-import type { StatusReactions } from './status-reactions.ts';
 
 export interface SlashMessages {
   /** `held`: nothing is typed until a person has tapped; the message comes back with `as`. */
@@ -33,7 +32,6 @@ interface SlashOptions {
   readonly hosts: HostList;
   readonly registry: Registry;
   readonly inbox: Inbox;
-  readonly marks: StatusReactions;
   readonly outcomes: Outcomes;
   readonly log: Log;
   readonly signal: AbortSignal;

@@ -105,7 +105,7 @@ export async function startServer(
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const slash = createSlashMessages({
-    ...{ rest, config, hosts, inbox, marks, outcomes, log, signal, registry: threads.registry },
+    ...{ rest, config, hosts, inbox, outcomes, log, signal, registry: threads.registry },
     send: (message, thread) => journey.send(message, thread),
     keptMs: options.waits?.heldMs,
   });

@@ -114,6 +114,16 @@ describe('a command that changes the account or the installation', () => {
     expect(noted(claude)).toEqual([]);
   });
 
+  it('has no other reaction than ⚠️ if it is cancelled at once', async () => {
+    const { setting, claude } = await begin({ waits: { markMs: 3_000 } });
+    const message = await setting.say(claude, '/logout');
+    const asked = Date.now();
+    await tap(setting, claude, await setting.answer(claude, HELD), 'Cancel');
+    await setting.untilMarked(message, '⚠️');
+    await aWhile(3_500 - (Date.now() - asked));
+    await setting.untilMarked(message, '⚠️');
+  });
+
   it('is asked again after a restart, and the old buttons are dead', async () => {
     const { setting, claude } = await begin();
     const message = await setting.say(claude, '/exit');
