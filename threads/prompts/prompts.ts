@@ -127,6 +127,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const by = ended.kind === 'decided' && order !== undefined ? [order] : [];
       const write = ended.kind === 'decided' ? store.save : store.note;
       write(one, { ended, orders: [...one.record.orders, ...by] });
+      endedAt.set(one.record.thread, performance.now()); // from now on, it is no longer shown as open
     }
     return conclude(one, one.record.ended ?? ended);
   }
