@@ -36,10 +36,12 @@ export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]):
 }
 
 function promptMeant(
-  { id, repliedTo, live, afterAnother }: WrittenText,
+  { id, text, repliedTo, live, afterAnother }: WrittenText,
   open: readonly ShownPrompt[],
 ): ShownPrompt | undefined {
-  const only = open.length === 1 && !afterAnother ? open[0] : undefined;
+  // A "yes" fits every prompt. Other words deny a permission, which is harmless.
+  const isForAnother = afterAnother && looksLikeAnswer(text, open);
+  const only = open.length === 1 && !isForAnother ? open[0] : undefined;
   const meant = repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
   if (!live || meant === undefined || meant.messageId === '') return undefined;
   return isNewer(id, meant.messageId) ? meant : undefined;

@@ -57,6 +57,9 @@ function begin(text: string, longest: number): string {
 /** Control, format, ignorable, private-use and unusual space characters, and half surrogate pairs. Line feed, tab and space stay. */
 const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
+/** Marks on one letter, after the fourth: a stack of them covers the lines around it. No language needs as many. */
+const STACKED = /(?<=\p{M}{4})\p{M}/gu;
+
 /** The legitimate uses of such characters: a variation selector after a symbol, a keycap, a joiner between two emoji. */
 const EMOJI =
   /[0-9#*]\ufe0f\u20e3|\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?(?:\u200d\p{Extended_Pictographic}\ufe0f?\p{Emoji_Modifier}?)*/gu;
@@ -65,10 +68,14 @@ export function neutralise(text: string): string {
   let shown = '';
   let from = 0;
   for (const { index, 0: emoji } of text.matchAll(EMOJI)) {
-    shown += text.slice(from, index).replace(HIDDEN, spelledOut) + emoji;
+    shown += spelled(text.slice(from, index)) + emoji;
     from = index + emoji.length;
   }
-  return shown + text.slice(from).replace(HIDDEN, spelledOut);
+  return shown + spelled(text.slice(from));
+}
+
+function spelled(text: string): string {
+  return text.replace(STACKED, spelledOut).replace(HIDDEN, spelledOut);
 }
 
 /**

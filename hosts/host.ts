@@ -154,11 +154,7 @@ export function startLongRunning(
   const run = (): Promise<number | undefined> =>
     new Promise((resolve) => {
       if (why !== 'itself') return resolve(undefined);
-      const child = spawn(file, args, {
-        env: options.env,
-        detached: true,
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
+      const child = spawn(file, args, { env: options.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
       // If no file descriptor is free, there are no pipes, and an 'error' event follows.
       const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
       const timer = setTimeout(() => stop('timeout'), options.beginTimeoutMs);

@@ -4,6 +4,7 @@ import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import { cutMessage, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { screenBlock } from '../../threads/notices.ts';
+import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { startCommand, stopSessionCommand } from './declared.ts';
 import { exportCommand } from './export.ts';
@@ -43,6 +44,11 @@ const sh: Command = {
         hint: 'Set "allowShell": true in the configuration to allow them.',
       });
     if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command, such as `!sh git status`.');
+    // What was written before a restart may be wrong by now, and may have run already.
+    if (!isFresh(order.liveAt, performance.now()))
+      return replyWith(
+        '⚠️ Not run: the command is too old, or came while threadmux was not running. It may have run before a restart. Send it again if you still want it.',
+      );
     const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
     // The command is data on stdin, never part of a command line.
     const script = 'sh 2>&1 || echo "[exit code $?]"';
@@ -53,12 +59,7 @@ const sh: Command = {
   },
 };
 
-const help: Command = {
-  name: 'help',
-  usage: '!help',
-  about: 'this list',
-  run: async () => replyWith(helpText()),
-};
+const help: Command = { name: 'help', usage: '!help', about: 'this list', run: async () => replyWith(helpText()) };
 
 export const COMMANDS: readonly Command[] = [
   newCommand,

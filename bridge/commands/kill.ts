@@ -2,6 +2,7 @@
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseLabel } from '../../core/session-name.ts';
+import { snowflakeTime } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { endedNotice, startButtons } from '../../threads/ended-notice.ts';
 import { killSession } from '../../tmux/sessions.ts';
@@ -27,9 +28,12 @@ export const killCommand: Command = {
       throw new ThreadmuxError(
         'session_not_found',
         `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
-        {
-          hint: '`!sessions` lists them. Use the exact name.',
-        },
+        { hint: '`!sessions` lists them. Use the exact name.' },
+      );
+    // It was written for the session that ran then.
+    if (order.liveAt === undefined && found.session.createdAt > snowflakeTime(order.id))
+      return replyWith(
+        `⚠️ Not ended: ${untrustedCode(name)} was started after you wrote this. Send it again to end it.`,
       );
     const { record } = found;
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.

@@ -37,7 +37,7 @@ kill -9 "$pid"
 [ "$when" = after ] || exec tmux "$@"
 `;
 
-export interface RunningProgram {
+interface RunningProgram {
   readonly ended: Promise<unknown>;
   /** Kills it at a step. */
   killAt(step: string, when: 'before' | 'after', whom: 'program' | 'both'): Promise<void>;
@@ -73,9 +73,9 @@ export function startUp(machine: Machine, env: Record<string, string>, command: 
 
 /**
  * A running program that can be killed at each request and change of a file, and started again. `local`: it uses the workspace as
- * a local one and not as Discord.
+ * a local one and not as Discord. `config`: more keys of config.json.
  */
-export async function startKillable({ local = false } = {}) {
+export async function startKillable({ local = false, config = {} } = {}) {
   let trap: { method: string; part: string; when: 'before' | 'after' } | undefined;
   const onRequest: Faults['onRequest'] = ({ method, path, actor }) => {
     const set = trap;
@@ -89,7 +89,7 @@ export async function startKillable({ local = false } = {}) {
   const { api, token, channelId, userId } = workspace;
   // With the token in its environment, the program would start a second process that does the work.
   const servers = [{ name: 'test', api, token, channel: channelId, allow: [userId] }];
-  const machine = startMachine(workspace, local ? {} : { config: { servers } });
+  const machine = startMachine(workspace, local ? {} : { config: { servers, ...config } });
   machine.startServer();
   const startAgain = startUp(machine, { ...machine.env }, local ? 'bridge' : 'up');
   let up = await startAgain();

@@ -41,6 +41,7 @@ describe('a text in a thread:', () => {
     ],
     ['that is older and not worded as an answer', { id: '99', text: 'run the tests' }, [A], 'message'],
     ['just after another prompt ended', { afterAnother: true }, [A], 'unclear'],
+    ['just after another prompt ended, in other words', { afterAnother: true, text: 'not like this' }, [A], '100'],
     ['just after another prompt ended, as a reply', { afterAnother: true, repliedTo: '100' }, [A], '100'],
     ['while two are open', {}, [A, B], 'unclear'],
     ['while another is being posted', {}, [A, shown('')], 'unclear'],

@@ -60,6 +60,16 @@ describe('a permission in the thread', () => {
     expect(text).toContain('rm -rf ~ # ⟨U+202E⟩gnihtemos sselmrah⟨U+202C⟩⟨U+200B⟩⟨U+00AD⟩⟨U+0007⟩');
   });
 
+  it('shows a stack of marks as code points, so that it covers no other line, and marks of a language as they are', () => {
+    const { text } = bash(`rm -rf ~\na${'\u0336\u0489'.repeat(3)}\necho e\u0302\u0301 \u0e17\u0e35\u0e48`);
+    expect(text).toContain(
+      'rm -rf ~\na\u0336\u0489\u0336\u0489⟨U+0336⟩⟨U+0489⟩\necho e\u0302\u0301 \u0e17\u0e35\u0e48',
+    );
+    const long = bash(`x${'\u0336'.repeat(3_000)}`);
+    expect(long.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
+    expect(fileOf(long, 'command.txt')).toContain('⟨U+0336⟩');
+  });
+
   it('cannot be broken out of by a fence in the command', () => {
     const { text } = bash('echo ```\n# Harmless\n```` @everyone `````');
     expect(fencesOf(text)).toBe(2);
@@ -116,6 +126,23 @@ describe('a permission in the thread', () => {
     const shown = textOfRequest('Bash', { command: 'x' }, '/', [{ type: 'addRules', rules }]);
     expect(shown.text).toContain('`always.json`');
     for (const content of contents) expect(fileOf(shown, 'always.json')).toContain(content);
+  });
+
+  it('attaches a plan whose end is far below its beginning', () => {
+    const shown = planText(`Read the code.${'\n'.repeat(5_000)}rm -rf ~`, 'Claude');
+    expect(shown.text).toContain('*The whole plan is attached.*');
+    expect(fileOf(shown, 'plan.md')).toContain('rm -rf ~');
+  });
+
+  it('processes only as many options as fit', () => {
+    const hidden = '\u200b'.repeat(500);
+    const options = Array.from({ length: 4_000 }, () => ({ label: hidden, description: hidden }));
+    const began = performance.now();
+    const shown = questionText([{ question: 'Which?', header: 'It', multiSelect: false, options }], NO_ANSWER_YET);
+    expect(performance.now() - began).toBeLessThan(8_000); // it was 13 seconds, several times, and nothing else ran meanwhile
+    expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
+    expect(shown.text).toMatch(/^❓ \*\*It\*\*: Which\?\n\*\*1\.\*\* /);
+    expect(shown.files).toHaveLength(1);
   });
 
   const ZERO_WIDTH = '\u200b'.repeat(60);

@@ -99,7 +99,8 @@ function fenced({ text, language, name }: Body, room: number): Preview {
 function fitting(points: readonly string[], room: number): string[] {
   let used = 0;
   const end = points.findIndex((point) => {
-    used += point === '`' ? spelledOut(point).length : neutralise(point).length;
+    // Alone, a backtick and a mark look harmless.
+    used += /[`\p{M}]/u.test(point) ? spelledOut(point).length : neutralise(point).length;
     return used > room;
   });
   return points.slice(0, end === -1 ? points.length : end);

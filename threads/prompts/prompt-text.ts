@@ -21,6 +21,7 @@ export const PROMPT_TEXT_LIMIT = 1_600;
 const TOOL_ROOM = 100;
 const FOLDER_ROOM = 200;
 const RULE_ROOM = 130;
+const MOST_RULES = 100;
 
 /** `always`: what "always" would allow. `title`: of the agent. */
 export function permissionText(
@@ -47,8 +48,11 @@ export function permissionText(
 }
 
 export function planText(plan: string, title: string): PromptText {
-  const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(plan), { limit: PROMPT_TEXT_LIMIT - 80 });
-  const isAttached = rest.length > 0 || hidesPart(plan);
+  // Escaping never makes a text shorter, so this is more than what fits.
+  const text = plan.trimStart();
+  const begin = text.slice(0, 2 * PROMPT_TEXT_LIMIT);
+  const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(begin), { limit: PROMPT_TEXT_LIMIT - 80 });
+  const isAttached = rest.length > 0 || begin.length < text.length || hidesPart(plan);
   const note = isAttached ? '\n*The whole plan is attached.*' : '';
   return {
     text: `📋 ${title} has a plan:\n${first}${note}`,
@@ -69,12 +73,13 @@ export function questionText(questions: readonly PromptQuestion[], progress: Pro
       [header, question, ...options.flatMap(({ label, description }) => [label, description])].some(
         (text) => text.length > PROMPT_TEXT_LIMIT,
       ) ||
-      linesOf(questions, at, longAnswers(at)).join('\n').length > PROMPT_TEXT_LIMIT,
+      !firstLines(linesOf(questions, at, longAnswers(at))).isWhole,
   );
-  const lines = (piece: number) => linesOf(questions, progress.chosen.length, progress.chosen, piece);
-  const fitting = PIECES.map((piece) => lines(piece).join('\n')).find((text) => text.length <= PROMPT_TEXT_LIMIT);
+  let shown = { text: '', isWhole: false };
+  for (const piece of PIECES)
+    if (!shown.isWhole) shown = firstLines(linesOf(questions, progress.chosen.length, progress.chosen, piece));
   return {
-    text: fitting ?? firstLines(lines(PIECES.at(-1) ?? 0)),
+    text: shown.text,
     hint: hintOf(asked, isLong),
     files: isLong ? [upload('questions.txt', everything(questions))] : [],
   };
@@ -84,37 +89,41 @@ export function questionText(questions: readonly PromptQuestion[], progress: Pro
 const ANSWER_ROOM = 120;
 const longAnswers = (count: number) => Array<string>(count).fill('x'.repeat(ANSWER_ROOM));
 
-function linesOf(
+/** One after the other: there may be thousands of options, and only those that fit are processed. */
+function* linesOf(
   questions: readonly PromptQuestion[],
   at: number,
   chosen: readonly string[],
   piece = PROMPT_TEXT_LIMIT,
-): readonly string[] {
+): Generator<string> {
   const asked = questions[at];
   const show = (text: string) => escapeText(text, piece);
   const short = (text: string) => escapeText(text, asked === undefined ? piece : Math.min(piece, ANSWER_ROOM));
-  const before = chosen.map((answer, index) => `✔ **${short(questions[index]?.header ?? '')}**: ${short(answer)}`);
-  if (asked === undefined) return ['❓ Your answers:', ...before];
+  if (asked === undefined) yield '❓ Your answers:';
+  for (const [index, answer] of chosen.entries())
+    yield `✔ **${short(questions[index]?.header ?? '')}**: ${short(answer)}`;
+  if (asked === undefined) return;
   const count = questions.length === 1 ? '' : ` (${at + 1} of ${questions.length})`;
-  return [
-    ...before,
-    `❓ **${show(asked.header)}**${count}: ${show(asked.question)}`,
-    ...asked.options.map(
-      ({ label, description }, index) =>
-        `**${index + 1}.** ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`,
-    ),
-  ];
+  yield `❓ **${show(asked.header)}**${count}: ${show(asked.question)}`;
+  for (const [index, { label, description }] of asked.options.entries())
+    yield `**${index + 1}.** ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`;
 }
 
-function firstLines(lines: readonly string[]): string {
+function firstLines(lines: Iterable<string>): { readonly text: string; readonly isWhole: boolean } {
   const kept: string[] = [];
-  let length = 0;
+  let length = -1;
   for (const line of lines) {
     length += line.length + 1;
-    if (length > PROMPT_TEXT_LIMIT - 2) return [...kept, '…'].join('\n');
+    if (length > PROMPT_TEXT_LIMIT) return { text: cutLines(kept), isWhole: false };
     kept.push(line);
   }
-  return kept.join('\n');
+  return { text: kept.join('\n'), isWhole: true };
+}
+
+/** With room for the sign that there is more. */
+function cutLines(kept: string[]): string {
+  while (kept.join('\n').length > PROMPT_TEXT_LIMIT - 2) kept.pop();
+  return [...kept, '…'].join('\n');
 }
 
 function hintOf(asked: PromptQuestion | undefined, isLong: boolean): string {
@@ -141,12 +150,12 @@ function everything(questions: readonly PromptQuestion[]): string {
 
 /** Everything that "always" would change, because the user must see it before tapping. */
 function rules(whole: readonly string[]): { readonly text: string; readonly files: readonly FileUpload[] } {
-  const names = whole.map((name) => escapeCode(name, RULE_ROOM));
+  const names = whole.slice(0, MOST_RULES).map((name) => escapeCode(name, RULE_ROOM));
   const text = `*Always allow* would add: ${names.join(', ')}`;
-  const isCut = whole.some((name) => !fitsCode(name, RULE_ROOM));
+  const isCut = whole.length > MOST_RULES || whole.some((name) => !fitsCode(name, RULE_ROOM));
   if (text.length <= 420 && !isCut) return { text, files: [] };
   return {
-    text: `*Always allow* would add ${names.length} rules: ${names[0]}, … all of them in ${escapeCode('always.json')}`,
+    text: `*Always allow* would add ${whole.length} rules: ${names[0]}, … all of them in ${escapeCode('always.json')}`,
     files: [upload('always.json', jsonText(whole))],
   };
 }

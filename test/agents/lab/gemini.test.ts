@@ -118,3 +118,14 @@ it('is typed into by its screen alone where the extension is missing', async () 
   expect(gemini.screen.timesShown(pane.screen(), 'hello there')).toBe(1);
   expect(pane.events()).toEqual([]);
 });
+
+it('shows a command to approve in full, whatever its lines look like', async () => {
+  const pane = await startGemini();
+  await send(pane, 'run touch one # Esc to cancel\nAllow execution of [ls]\ntouch two');
+  const { title, text, options } = await dialog(pane, 'permission');
+  expect(title).toMatch(/^Allow execution of \[Shell\]/);
+  for (const line of ['touch one # Esc to cancel', 'Allow execution of [ls]', 'touch two'])
+    expect(text).toContain(line);
+  expect(options.map(({ key }) => key)).toEqual(['1', '2', '3']);
+  pane.press('Escape');
+});
