@@ -7,16 +7,19 @@ import type { SlashCommand } from '../../slash-command.ts';
 /**
  * Arguments: the transcript of the session (its folder tells where Claude Code keeps its files) and its directory.
  * Prints one record per file: kind, path below its root, beginning of the file. Projects may have commands in every
- * folder from the directory up to the top of the repository.
+ * folder from the directory up to the top of the repository. An agent may have put a link there: of a file that is not in the
+ * folder, only the name is printed.
  */
 export const LIST_OWN_COMMANDS = `c=$HOME/.claude; case $1 in */projects/*/*.jsonl) c=\${1%/projects/*} ;; esac
 each() { while IFS= read -r f; do case $f in "$2"/*.md) [ -f "$f" ] || continue ;; *) continue ;; esac
-  printf '\\036%s\\037%s\\037' "$1" "$3\${f#"$2"/}"; head -c 1500 "$f" 2>/dev/null | tr -d '\\036\\037'; done; }
-list() { [ ! -d "$1/commands" ] || find -L "$1/commands" -maxdepth 5 -type f -name '*.md' 2>/dev/null | head -n 200 | each command "$1/commands" "$2"
-  [ ! -d "$1/skills" ] || find -L "$1/skills" -maxdepth 2 -type f -name SKILL.md 2>/dev/null | head -n 200 | each skill "$1/skills" "$2"; }
+  printf '\\036%s\\037%s\\037' "$1" "$3\${f#"$2"/}"; [ -z "$4" ] || inside "$f" "$4" || continue
+  head -c 1500 "$f" 2>/dev/null | tr -d '\\036\\037'; done; }
+inside() { [ ! -L "$1" ] && r=$(cd -P "\${1%/*}" 2>/dev/null && pwd -P) && case $r/ in "$2"/*) ;; *) false ;; esac; }
+list() { [ ! -d "$1/commands" ] || find -L "$1/commands" -maxdepth 5 -type f -name '*.md' 2>/dev/null | head -n 200 | each command "$1/commands" "$2" "$3"
+  [ ! -d "$1/skills" ] || find -L "$1/skills" -maxdepth 2 -type f -name SKILL.md 2>/dev/null | head -n 200 | each skill "$1/skills" "$2" "$3"; }
 list "$c" ''
 for p in "$c"/plugins/cache/*/*/*/; do [ ! -d "$p" ] || { n=\${p%/*/}; list "\${p%/}" "\${n##*/}/"; }; done
-d=$2; while :; do case $d in /|"$HOME") break ;; /*) ;; *) break ;; esac; [ "$d/.claude" = "$c" ] || list "$d/.claude" ''; [ ! -e "$d/.git" ] || break; d=\${d%/*}; done`;
+d=$2; while :; do case $d in /|"$HOME") break ;; /*) ;; *) break ;; esac; [ "$d/.claude" = "$c" ] || list "$d/.claude" '' "$(cd -P "$d" 2>/dev/null && pwd -P || echo //)"; [ ! -e "$d/.git" ] || break; d=\${d%/*}; done`;
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}(?::[\p{L}\p{N}][\p{L}\p{N}_.-]{0,63}){0,5}$/u;
 const MOST = 400;

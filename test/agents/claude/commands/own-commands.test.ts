@@ -43,6 +43,28 @@ it('lists commands and skills of the user, of the project and of plugins, as Cla
   ]);
 });
 
+it('tells only the name of a command in a project that is a link to a file elsewhere', async () => {
+  const home = tempFolder();
+  files(home, {
+    'secret.md': 'a secret line',
+    'linked/more.md': 'another secret line',
+    '.claude/commands/usual.md': 'Usual',
+    'dotfiles/own.md': 'Own',
+    'shop/.git/HEAD': '',
+    'shop/.claude/commands/build.md': 'Build',
+  });
+  symlinkSync(join(home, 'dotfiles/own.md'), join(home, '.claude/commands/own.md'));
+  symlinkSync('../../../secret.md', join(home, 'shop/.claude/commands/look.md'));
+  symlinkSync(join(home, 'linked'), join(home, 'shop/.claude/commands/team'));
+  expect((await listed(home, join(home, 'shop'))).map(({ name, about }) => [name, about])).toEqual([
+    ['build', 'Build'],
+    ['look', ''],
+    ['own', 'Own'],
+    ['team:more', ''],
+    ['usual', 'Usual'],
+  ]);
+});
+
 it('finds the folder of Claude Code by the transcript, if it was moved', async () => {
   const home = tempFolder();
   files(home, { 'elsewhere/commands/moved.md': 'Moved', '.claude/commands/usual.md': 'Usual' });
