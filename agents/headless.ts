@@ -19,7 +19,7 @@ export interface HeadlessRunner {
   isLost(failure: string): boolean;
 }
 
-export interface HeadlessOptions {
+interface HeadlessOptions {
   /** The program and its arguments, from the configuration. */
   readonly command: readonly string[];
   /** It asks for nothing and does everything; wanted and allowed by the user. */
@@ -47,7 +47,7 @@ export type HeadlessEvent =
   | { readonly kind: 'tool'; readonly label: string }
   | { readonly kind: 'tool failed'; readonly text: string }
   /** It waits until our hook or a line on its input allows or denies this. */
-  | { readonly kind: 'asks'; readonly requestId: string; readonly tool: string }
+  | { readonly kind: 'asks'; readonly requestId: string }
   | { readonly kind: 'answered'; readonly requestId: string }
   | HeadlessResult;
 

@@ -24,10 +24,7 @@ const statusSchema = z.object({
   cost: z.object({ total_cost_usd: z.number() }).optional().catch(undefined),
   /** Only with a subscription, and only after the first reply of the session; either window may be missing. */
   rate_limits: z
-    .object({
-      five_hour: window.optional().catch(undefined),
-      seven_day: window.optional().catch(undefined),
-    })
+    .object({ five_hour: window.optional().catch(undefined), seven_day: window.optional().catch(undefined) })
     .optional()
     .catch(undefined),
 });

@@ -11,11 +11,6 @@ export interface AgentTurn {
   readonly messages: readonly TurnMessage[];
   readonly tools: readonly TurnTool[];
   readonly state: 'running' | 'finished' | 'interrupted' | 'failed';
-  /** The agent's message about an error of its service. */
-  readonly failure: string | undefined;
-  readonly durationMs: number | undefined;
-  /** False if the turn is longer than the limit: its first texts and tools are missing. */
-  readonly whole: boolean;
 }
 
 /** One message of the model, with one or several texts. */

@@ -49,12 +49,7 @@ async function residentKilobytes(folder, start, name, sessions) {
     const registry = openRegistry(home);
     for (let n = 0; n < sessions; n++) {
       const thread = await ensureThread(place, `[agent] session-${n}`, 'Welcome');
-      const where = {
-        thread: thread.id,
-        title: thread.name,
-        server: 'discord',
-        channel: channelId,
-      };
+      const where = { thread: thread.id, title: thread.name, server: 'discord', channel: channelId };
       registry.put(threadRecordSchema.parse({ ...startSession(socket, folder, n), ...where }));
       // A message in each, so that every thread has also been in a gateway event.
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
@@ -111,11 +106,7 @@ async function list({ newLink, url, channelId, botId }) {
   const { headers: mine } = await signIn(newLink());
   const headers = { ...mine, 'content-type': 'application/json' };
   const path = `${url}/api/v10/channels/${channelId}/messages`;
-  const asked = await fetch(path, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify({ content: '!sessions' }),
-  });
+  const asked = await fetch(path, { method: 'POST', headers, body: JSON.stringify({ content: '!sessions' }) });
   const { id } = await asked.json();
   let answer;
   await until(async () => {

@@ -19,10 +19,7 @@ await measure(async ({ folder, start }) => {
   const env = await feeder.next();
 
   async function eventsASecond(file, kind, count, home) {
-    const client = start(new URL(file, PROCESSES), {
-      args: [String(count)],
-      env: { ...env, THREADMUX_HOME: home },
-    });
+    const client = start(new URL(file, PROCESSES), { args: [String(count)], env: { ...env, THREADMUX_HOME: home } });
     await client.next();
     const outcome = client.next();
     feeder.tell({ kind, count });

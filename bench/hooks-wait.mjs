@@ -32,12 +32,7 @@ const window = { used_percentage: 40, resets_at: Math.floor(Date.now() / 1000) +
 const limits = { rate_limits: { five_hour: window, seven_day: window } };
 
 await measure(async ({ folder }) => {
-  const env = {
-    PATH: process.env.PATH,
-    HOME: folder,
-    TMUX: `${folder}/tmux,4242,0`,
-    TMUX_PANE: '%7',
-  };
+  const env = { PATH: process.env.PATH, HOME: folder, TMUX: `${folder}/tmux,4242,0`, TMUX_PANE: '%7' };
   const busy = homeWith(`${folder}/busy`, 'courier.pid', process.pid); // a courier is running: this process
   const alone = homeWith(`${folder}/alone`, 'node', '/bin/true'); // a courier has to be started
   mkdirSync(`${busy}/outbox/4242.7`, { recursive: true });
@@ -72,19 +67,9 @@ await measure(async ({ folder }) => {
       isHook: true,
       until: untilWritten,
     },
-    {
-      name: 'status line around `true`',
-      command: [STATUSLINE, '--', 'true'],
-      home: busy,
-      told: status,
-    },
+    { name: 'status line around `true`', command: [STATUSLINE, '--', 'true'], home: busy, told: status },
     { name: 'status line alone', command: [STATUSLINE], home: busy, told: status },
-    {
-      name: 'the same with limits',
-      command: [STATUSLINE],
-      home: busy,
-      told: { ...status, ...limits },
-    },
+    { name: 'the same with limits', command: [STATUSLINE], home: busy, told: { ...status, ...limits } },
     { name: 'node -e 0', command: [process.execPath, '-e', '0'], isOther: true },
   ].map((contender) => ({ ...contender, ms: [] }));
   for (let round = -3; round < ROUNDS; round++)

@@ -48,10 +48,7 @@ await measure(async ({ folder, start }) => {
   const config = parseConfig({
     env: { THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: near.socket },
     hostname: 'laptop',
-    file: {
-      path: 'config.json',
-      text: JSON.stringify({ hosts: { far: { ssh: 'far', socket: far.socket } } }),
-    },
+    file: { path: 'config.json', text: JSON.stringify({ hosts: { far: { ssh: 'far', socket: far.socket } } }) },
   });
   const own = localServer({ ...local, user: workspace.userId });
   const env = { PATH: process.env.PATH, HOME: folder };

@@ -90,9 +90,7 @@ async function prepare(dir) {
   const threads = [];
   for (const size of SIZES) {
     const welcome = await bot(`${channel}/messages`, { content: 'welcome' });
-    const thread = await bot(`${channel}/messages/${welcome.id}/threads`, {
-      name: `[agent] of-${size}`,
-    });
+    const thread = await bot(`${channel}/messages/${welcome.id}/threads`, { name: `[agent] of-${size}` });
     threads.push(thread.id);
     const first = await bot(`/channels/${thread.id}/messages`, { content: text(0) });
     for (let at = 1; at < size; at++) {

@@ -54,10 +54,7 @@ await measure(async ({ folder, start }) => {
   const servers = [localServer(addressOf(workspace))];
   const release = await takeCourierLock({ home, log: silentLog, takeOver: true });
   const shared = openShared({
-    config: parseConfig({
-      env: { THREADMUX_HOST: 'here', THREADMUX_TMUX_SOCKET: `${folder}/tmux` },
-      hostname: 'here',
-    }),
+    config: parseConfig({ env: { THREADMUX_HOST: 'here', THREADMUX_TMUX_SOCKET: `${folder}/tmux` }, hostname: 'here' }),
     ...{ home, env, log: silentLog, servers: () => servers },
   });
   const bridge = await startBridge(shared, {
@@ -91,12 +88,7 @@ await measure(async ({ folder, start }) => {
     const [thread, message, customId] = await untilAsked();
     await sleep(Math.random() * 500); // random, because a user does not tap in step with the hook
     const before = taps.length;
-    await person({
-      type: 3,
-      channel_id: thread,
-      message_id: message,
-      data: { custom_id: customId },
-    });
+    await person({ type: 3, channel_id: thread, message_id: message, data: { custom_id: customId } });
     const end = await decided;
     await ended;
     return end - taps[before];
@@ -134,9 +126,7 @@ await measure(async ({ folder, start }) => {
         if (round >= 0) ms.push(took); // the first one opens the connections
       }
   } finally {
-    spawnSync('ssh', ['-F', ssh.config, '-o', `ControlPath=${control}/s`, '-O', 'exit', 'far'], {
-      stdio: 'ignore',
-    });
+    spawnSync('ssh', ['-F', ssh.config, '-o', `ControlPath=${control}/s`, '-O', 'exit', 'far'], { stdio: 'ignore' });
     listener.close();
     stopping.abort();
     await courier;

@@ -20,10 +20,7 @@ export function watchReplies(rest, { token }, beginning) {
       if (name === 'MESSAGE_CREATE') waiting.get(data.content.match(beginning)?.[0])?.(data);
     },
   });
-  return {
-    visible: (text) => new Promise((resolve) => waiting.set(text, resolve)),
-    close: () => gateway.close(),
-  };
+  return { visible: (text) => new Promise((resolve) => waiting.set(text, resolve)), close: () => gateway.close() };
 }
 
 /** Runs the Stop hook like Claude Code, and waits until the reply is visible. */

@@ -92,12 +92,7 @@ async function startAll({ folder, home, rest, socket, channelId }) {
   const program = join(folder, 'program.mjs');
   writeFileSync(program, PROGRAM);
   mkdirSync(join(folder, 'user'));
-  const env = {
-    PATH: process.env.PATH,
-    HOME: join(folder, 'user'),
-    SHELL: '/bin/sh',
-    LANG: 'C.UTF-8',
-  };
+  const env = { PATH: process.env.PATH, HOME: join(folder, 'user'), SHELL: '/bin/sh', LANG: 'C.UTF-8' };
   const tmux = tmuxOn(localHost({ name: 'here', env }), socket);
   const place = await openThreadChannel(rest, channelId);
   const command = `${process.execPath} ${program} ${join(folder, 'go')}`;

@@ -84,10 +84,7 @@ async function startAgain(): Promise<void> {
   const { execve } = process as { execve?: Execve };
   if (execve !== undefined) return execve.call(process, process.execPath, [process.execPath, ...args], env);
   // Older versions of Node.js have no execve: this process waits for the new one and passes signals on.
-  const child = spawn(process.execPath, args, {
-    env,
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-  });
+  const child = spawn(process.execPath, args, { env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   // A terminal sends SIGINT to both processes; the child handles only the first signal.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill('SIGTERM'));
   const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {

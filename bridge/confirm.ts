@@ -45,11 +45,7 @@ type Confirmation =
     }
   /** The dialog took the text: it is not in the box, and Enter was never pressed. */
   | { readonly kind: 'swallowed'; readonly because: string; readonly screen: SeenScreen }
-  | {
-      readonly kind: 'unproven';
-      readonly because: string;
-      readonly screen: SeenScreen | undefined;
-    };
+  | { readonly kind: 'unproven'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 /** After this many looks at an idle pane, the receipt will not come. */
 const VAIN_LOOKS = 4;

@@ -43,10 +43,7 @@ export function decide(facts: PaneState): TypingStep {
   const { look, screen, record, driver } = facts;
   if (look.kind === 'gone') return { do: 'refuse', because: 'The pane is gone, because its session was closed.' };
   if (look.serverPid !== record.serverPid || look.panePid !== record.panePid)
-    return {
-      do: 'refuse',
-      because: 'Another program runs in the pane now, or tmux was restarted.',
-    };
+    return { do: 'refuse', because: 'Another program runs in the pane now, or tmux was restarted.' };
   if (look.inputOff) return { do: 'wait', because: 'The pane accepts no input (tmux select-pane -d).' };
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };

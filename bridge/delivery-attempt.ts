@@ -74,11 +74,7 @@ export type AttemptOutcome =
       readonly isAbsent?: boolean;
     }
   /** Text or keys are in the pane, and it is unknown whether they were submitted. */
-  | {
-      readonly kind: 'unconfirmed';
-      readonly because: string;
-      readonly screen: SeenScreen | undefined;
-    };
+  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: SeenScreen | undefined };
 
 export interface WaitingAttempt {
   readonly kind: 'wait';
@@ -139,10 +135,7 @@ async function typeInto(
   if (wasEntered(seen, message.deliveryId))
     return isAgent
       ? { ...into, before: '' }
-      : {
-          kind: 'ran',
-          output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text,
-        };
+      : { kind: 'ran', output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text };
   if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen, driver.screen);

@@ -161,10 +161,7 @@ export function createInteractionHandler(
     const where = stranger === undefined ? await whereFrom(interaction) : undefined;
     const isForged = interaction.message !== undefined && interaction.message.author.id !== options.botId;
     if (stranger !== undefined || where === undefined || isForged) {
-      log.info('ignored', {
-        what: 'interaction',
-        because: stranger ?? (isForged ? 'not our message' : 'elsewhere'),
-      });
+      log.info('ignored', { what: 'interaction', because: stranger ?? (isForged ? 'not our message' : 'elsewhere') });
       if (interaction.type !== AUTOCOMPLETE_INTERACTION)
         await replyPrivately(rest, interaction, 'You are not allowed to use this here.');
       return;

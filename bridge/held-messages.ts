@@ -37,7 +37,7 @@ interface HeldMessage {
   readonly notice: Promise<string | undefined>;
 }
 
-export type HeldChoice = 'command' | 'text' | 'no';
+type HeldChoice = 'command' | 'text' | 'no';
 
 export function createHeldMessages(options: HeldOptions): HeldMessages {
   const { rest, inbox, outcomes, log, keptMs = 600_000 } = options;

@@ -9,7 +9,7 @@ import type { HostList } from '../tmux/host-list.ts';
 type WhereCommandsAre = Pick<ThreadRecord, 'host' | 'cwd' | 'transcript' | 'agent'>;
 
 /** Empty if the host does not answer. Never rejects. */
-export type OwnCommands = (where: WhereCommandsAre) => Promise<readonly SlashCommand[]>;
+type OwnCommands = (where: WhereCommandsAre) => Promise<readonly SlashCommand[]>;
 
 const KEPT_MS = 60_000;
 const TIMEOUT_MS = 5_000;

@@ -225,11 +225,6 @@ export function acceptedOf(message: DiscordMessage): AcceptedMessage {
     author: message.author.username,
     text: message.content,
     ...(repliedTo === undefined ? {} : { repliedTo }),
-    attachments: message.attachments.map(({ id, filename, size, url }) => ({
-      id,
-      filename,
-      size,
-      url,
-    })),
+    attachments: message.attachments.map(({ id, filename, size, url }) => ({ id, filename, size, url })),
   };
 }

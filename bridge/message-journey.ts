@@ -112,11 +112,7 @@ export function createJourney(options: JourneyOptions): Journey {
       prompts.answer({
         prompt: answers.id,
         on: { thread: message.channelId, message: answers.messageId },
-        answer: {
-          action: 'text',
-          values: [optionValue(answers.question, 0)],
-          text: message.text.trim(),
-        },
+        answer: { action: 'text', values: [optionValue(answers.question, 0)], text: message.text.trim() },
         by: { id: message.authorId, name: message.author },
         order: message.id,
       });

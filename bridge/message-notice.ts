@@ -105,10 +105,7 @@ export function waitingNotice(because: string, screen: SeenScreen | undefined): 
 }
 
 export function unreachableNotice(because: string): MessageDraft {
-  return {
-    content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`,
-    silent: true,
-  };
+  return { content: `🔌 Typed, but not confirmed yet, because the pane cannot be read now. ${because}`, silent: true };
 }
 
 export function failedNotice(

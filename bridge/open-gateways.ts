@@ -22,7 +22,7 @@ interface Listener {
   owns(channelId: string): Promise<boolean>;
 }
 
-export interface OpenGateways {
+interface OpenGateways {
   readonly gateways: readonly Gateway[];
   close(): void;
 }
@@ -34,10 +34,7 @@ export function openGateways(
   const groups = new Map<Rest, ServerSide[]>(); // one client per token
   for (const side of sides) groups.set(side.rest, [...(groups.get(side.rest) ?? []), side]);
   const opened = [...groups].map(([rest, group]) => openFor(rest, group, options));
-  return {
-    gateways: opened.map(({ gateway }) => gateway),
-    close: () => opened.forEach(({ close }) => void close()),
-  };
+  return { gateways: opened.map(({ gateway }) => gateway), close: () => opened.forEach(({ close }) => void close()) };
 }
 
 function openFor(rest: Rest, sides: readonly ServerSide[], { home, log, onFatal }: Parameters<typeof openGateways>[1]) {

@@ -15,10 +15,7 @@ export interface PromptTaps {
   tapped(interaction: Interaction, thread: ThreadRef | undefined): Promise<boolean>;
 }
 
-const TITLES: Readonly<Record<string, string>> = {
-  reason: 'Why not?',
-  other: 'In your own words',
-};
+const TITLES: Readonly<Record<string, string>> = { reason: 'Why not?', other: 'In your own words' };
 
 export function createPromptTaps({
   rest,
@@ -54,10 +51,7 @@ export function createPromptTaps({
     if (given === 'taken' || given === 'no answer') return; // the prompt shows it
     if (given === 'waits')
       return followUpPrivately(rest, interaction, `📨 ${prompts.waitsBecause(tap.prompt)} ${KEEPS_TRYING}`);
-    log.info('answer for nobody', {
-      prompt: tap.prompt,
-      because: given instanceof Error ? given.message : given,
-    });
+    log.info('answer for nobody', { prompt: tap.prompt, because: given instanceof Error ? given.message : given });
     if (given instanceof Error)
       return followUpPrivately(
         rest,

@@ -4,8 +4,6 @@ import type { ServerConfig } from '../core/config.ts';
 import { cleanInbound } from '../core/untrusted-text.ts';
 
 export interface Incoming {
-  readonly id: string;
-  readonly channelId: string;
   readonly authorId: string;
   readonly fromBot: boolean;
   readonly fromWebhook: boolean;
@@ -19,10 +17,7 @@ export interface Incoming {
 export type RouteContext = 'thread' | 'channel' | 'elsewhere';
 
 type RouteDecision =
-  | {
-      readonly kind: 'ignore';
-      readonly because: RefusedSpeaker | 'elsewhere' | 'system' | 'empty' | 'talk';
-    }
+  | { readonly kind: 'ignore'; readonly because: RefusedSpeaker | 'elsewhere' | 'system' | 'empty' | 'talk' }
   | { readonly kind: 'forward'; readonly text: string }
   | { readonly kind: 'command'; readonly name: string; readonly rest: string };
 

@@ -36,7 +36,7 @@ export type ScheduledMessage = Readonly<z.output<typeof scheduledSchema>>;
 
 const fileSchema = z.object({ lastId: z.number(), messages: z.array(scheduledSchema) });
 
-export interface ScheduleStore {
+interface ScheduleStore {
   /** The next one first. */
   all(): readonly ScheduledMessage[];
   get(id: number): ScheduledMessage | undefined;

@@ -33,7 +33,7 @@ export interface Scheduled {
   close(): void;
 }
 
-export interface ScheduledParts {
+interface ScheduledParts {
   readonly path: string;
   readonly rest: Rest;
   readonly botId: string;

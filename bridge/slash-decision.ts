@@ -46,7 +46,7 @@ export function isRestricted(text: string, only: readonly string[] | undefined):
 }
 
 /** Undefined if it is prose, such as "/usr/bin is full". */
-export function commandName(text: string): string | undefined {
+function commandName(text: string): string | undefined {
   return /^\/([\p{L}\p{N}][\p{L}\p{N}_.:-]*)(?=\s|$)/u.exec(cleanInbound(text).trim())?.[1];
 }
 

@@ -171,7 +171,7 @@ export async function startServer(
     onThread: createArchivedEnds(tools, cursors),
     onActive(ids, guild) {
       const inGuild = places.filter(({ guildId }) => guildId === guild).map(({ channelId }) => channelId);
-      threads.heardActive(inGuild, ids);
+      void threads.heardActive(inGuild, ids);
     },
     onThreadGone(id) {
       if (threads.registry.get(id)?.shell !== 'terminal') threads.registry.change(id, { deleted: true });

@@ -137,9 +137,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     throw new ThreadmuxError(
       'busy',
       `There are already ${live.length} terminals and headless agents, and the limit is ${options.maxThreads}.`,
-      {
-        hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.`,
-      },
+      { hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.` },
     );
   }
 

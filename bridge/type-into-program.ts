@@ -47,11 +47,7 @@ export async function writeToProgram(
       screen: undefined,
     };
   if (delivery.kind === 'refused')
-    return {
-      kind: 'failed',
-      because: `The program accepted no input (${delivery.because}).`,
-      screen: undefined,
-    };
+    return { kind: 'failed', because: `The program accepted no input (${delivery.because}).`, screen: undefined };
   return { kind: 'ran', output: undefined };
 }
 

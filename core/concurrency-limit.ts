@@ -1,6 +1,6 @@
 // Runs at most so many acts at the same time; the others wait for their turn, in order.
 
-export type ConcurrencyLimit = <T>(act: () => Promise<T>) => Promise<T>;
+type ConcurrencyLimit = <T>(act: () => Promise<T>) => Promise<T>;
 
 export function createConcurrencyLimit(most: number): ConcurrencyLimit & { isFull(): boolean } {
   const waiting: (() => void)[] = [];

@@ -35,7 +35,7 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   readonly origins: Readonly<Record<string, string>>;
 }
 
-export interface AgentEntry {
+interface AgentEntry {
   readonly command?: readonly string[] | undefined;
   readonly environment?: readonly string[] | undefined;
 }

@@ -118,33 +118,14 @@ const PERMISSIONS = 'Check the owner and permissions of it and of its folder, th
 const WORDS: Readonly<Record<string, Words>> = {
   ENOSPC: { why: 'the disk is full', remedy: 'Make room on it.', passes: true },
   EDQUOT: { why: 'your disk quota is used up', remedy: 'Make room on it.', passes: true },
-  EIO: {
-    why: 'the disk reports an error',
-    remedy: 'Check the disk: it may be failing.',
-    passes: true,
-  },
-  EFBIG: {
-    why: 'the shell limits the size of files',
-    remedy: 'Raise the limit: ulimit -f unlimited',
-    passes: true,
-  },
-  EMFILE: {
-    why: 'too many files are open',
-    remedy: 'Raise the limit: ulimit -n 4096',
-    passes: true,
-  },
-  ENFILE: {
-    why: 'too many files are open on this machine',
-    remedy: 'End some programs.',
-    passes: true,
-  },
+  EIO: { why: 'the disk reports an error', remedy: 'Check the disk: it may be failing.', passes: true },
+  EFBIG: { why: 'the shell limits the size of files', remedy: 'Raise the limit: ulimit -f unlimited', passes: true },
+  EMFILE: { why: 'too many files are open', remedy: 'Raise the limit: ulimit -n 4096', passes: true },
+  ENFILE: { why: 'too many files are open on this machine', remedy: 'End some programs.', passes: true },
   EROFS: { why: 'the disk is read-only', remedy: 'Mount it writable, then run this again.' },
   EACCES: { why: 'permission denied', remedy: PERMISSIONS },
   EPERM: { why: 'permission denied', remedy: PERMISSIONS },
-  ENOTDIR: {
-    why: 'part of the path is not a folder',
-    remedy: 'Correct the path, then run this again.',
-  },
+  ENOTDIR: { why: 'part of the path is not a folder', remedy: 'Correct the path, then run this again.' },
   ELOOP: { why: 'its links form a loop', remedy: 'Correct the links, then run this again.' },
 };
 

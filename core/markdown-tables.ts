@@ -133,10 +133,7 @@ function plainCell(cell: string): string {
 
 /** A run of backticks opens code; the next run of the same length closes it. */
 function withoutCode(text: string, hold: (code: string) => string): string {
-  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: run }) => ({
-    at: index,
-    size: run.length,
-  }));
+  const runs = [...text.matchAll(/`+/g)].map(({ index, 0: run }) => ({ at: index, size: run.length }));
   const closing: (number | undefined)[] = [];
   const next = new Map<number, number>();
   for (let i = runs.length - 1; i >= 0; i--) {

@@ -3,7 +3,7 @@
 import { displayWidth } from './markdown-tables.ts';
 
 /** What fits into a code block on a phone without scrolling sideways. */
-export const PHONE_COLUMNS = 60;
+const PHONE_COLUMNS = 60;
 
 /** Much more than a message holds; a host may send megabytes. */
 const LOOKED_AT = 50_000;

@@ -32,10 +32,7 @@ export function projectProblem(config: CheckedConfig): ProblemAt | undefined {
     const name = entry.name ?? projectName(entry.path);
     const other = names.get(name);
     if (other !== undefined)
-      return {
-        key: `${key}.name`,
-        problem: `"${name}" is also the name of ${other}: give one of them another "name"`,
-      };
+      return { key: `${key}.name`, problem: `"${name}" is also the name of ${other}: give one of them another "name"` };
     names.set(name, key);
     const twice = declaredTwice(`${key}.sessions`, entry.host ?? defaultHost, entry.sessions, declared);
     if (twice !== undefined) return twice;

@@ -12,7 +12,7 @@ export function pauseMs(failures: number, pauses: Pauses, random = Math.random()
   return Math.min(pauses.longestMs, pauses.firstMs * 2 ** (failures - 1)) * (0.5 + random / 2);
 }
 
-export interface Trying extends Pauses {
+interface Trying extends Pauses {
   readonly signal?: AbortSignal | undefined;
   /** What it throws ends the trying. */
   onFailure(error: unknown, failures: number): void;

@@ -3,7 +3,7 @@
 import { ownValue } from './own-value.ts';
 import { timeAt, wallTimeOf } from './zoned-time.ts';
 
-export type ScheduleRule =
+type ScheduleRule =
   | { readonly kind: 'once'; readonly at: number }
   /** Sunday is 0. */
   | { readonly kind: 'days'; readonly days: readonly number[]; readonly hour: number; readonly minute: number }

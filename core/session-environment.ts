@@ -35,7 +35,7 @@ export function sessionEnvironment(
 export const HOOKED_BY = 'THREADMUX_HOOKS';
 
 /** Our own token, the pane that we run in, and what an agent that started us has set for its children. */
-export function isNeverPassed(name: string): boolean {
+function isNeverPassed(name: string): boolean {
   return NEVER_PASSED.test(name);
 }
 

@@ -214,11 +214,7 @@ function openedBy(line: string, longest: number): Fence | undefined {
   const word = info.trim().split(/\s/, 1)[0] ?? '';
   // A leading tilde would lengthen the marker of the reopened fence.
   const language = word.startsWith('~') || word.length > longest ? '' : word;
-  return {
-    prefix: before.replace(/[^\s>]/g, ' '),
-    marker,
-    language,
-  };
+  return { prefix: before.replace(/[^\s>]/g, ' '), marker, language };
 }
 
 /** Fences inside the code are indented deeper or are shorter, and do not close it. */

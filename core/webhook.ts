@@ -1,7 +1,7 @@
 // What is sent to the addresses in "notify", and when. Pure.
 
 export const WEBHOOK_EVENTS = ['needs you', 'done', 'failed'] as const;
-export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
+type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
 export interface Webhook {
   readonly url: string;
@@ -27,7 +27,7 @@ export function webhookEvent(before: string | undefined, now: string, hasFailed:
   return hasFailed ? 'failed' : 'done';
 }
 
-export interface WebhookRequest {
+interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

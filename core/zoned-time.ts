@@ -2,7 +2,7 @@
 
 const DAY_MS = 86_400_000;
 
-export interface WallTime {
+interface WallTime {
   readonly year: number;
   /** 1 to 12. */
   readonly month: number;

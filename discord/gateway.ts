@@ -24,7 +24,7 @@ import type { Rest } from './rest.ts';
 /** `live` is false for an event that a resume replays: it may be minutes old. */
 type EventHandler = (name: string, data: unknown, live: boolean) => Promise<void> | void;
 
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly rest: Rest;
   readonly token: string;
   readonly intents: number;
@@ -68,12 +68,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     const [next, ...effects] = nextGatewayStep(state, event);
     state = next;
     if (was !== next.at)
-      log.info('gateway', {
-        now: next.at,
-        was,
-        because: event.on,
-        ...('code' in event ? { code: event.code } : {}),
-      });
+      log.info('gateway', { now: next.at, was, because: event.on, ...('code' in event ? { code: event.code } : {}) });
     if (next.at === 'live') clearTimeout(watchdog);
     for (const effect of effects) act(effect);
   }
@@ -100,11 +95,7 @@ export function openGateway(options: GatewayOptions): Gateway {
           properties: { os: process.platform, browser: 'threadmux', device: 'threadmux' },
         });
       case 'resume':
-        return send(6, {
-          token: options.token,
-          session_id: effect.session.id,
-          seq: effect.session.seq,
-        });
+        return send(6, { token: options.token, session_id: effect.session.id, seq: effect.session.seq });
       case 'hangUp':
         return hangUp();
       case 'stop':
@@ -183,10 +174,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   function dispatch(name: string, data: unknown, seq: number): void {
     if (name === 'READY') {
       const ready = readyEventSchema.parse(data);
-      on({
-        on: 'ready',
-        session: { id: ready.session_id, resumeUrl: ready.resume_gateway_url, seq },
-      });
+      on({ on: 'ready', session: { id: ready.session_id, resumeUrl: ready.resume_gateway_url, seq } });
     } else if (isRepeated(state, seq)) return;
     else on({ on: 'dispatch', seq });
     if (name === 'RESUMED') on({ on: 'resumed' });

@@ -37,11 +37,7 @@ interface ChannelChoice {
 
 const named = z.object({ id: z.string(), name: z.string().nullish() });
 const userSchema = z.object({ id: z.string(), username: z.string().default('') });
-const applicationSchema = z.object({
-  id: z.string(),
-  flags: z.number().optional(),
-  guild_id: z.string().nullish(),
-});
+const applicationSchema = z.object({ id: z.string(), flags: z.number().optional(), guild_id: z.string().nullish() });
 const channelSchema = z.object({
   id: z.string(),
   type: z.number(),
@@ -49,10 +45,7 @@ const channelSchema = z.object({
   guild_id: z.string().optional(),
   permission_overwrites: z.array(z.object({ id: z.string(), allow: z.string(), deny: z.string() })).default([]),
 });
-const memberSchema = z.object({
-  roles: z.array(z.string()),
-  communication_disabled_until: z.string().nullish(),
-});
+const memberSchema = z.object({ roles: z.array(z.string()), communication_disabled_until: z.string().nullish() });
 const guildSchema = z.object({ id: z.string(), name: z.string(), owner_id: z.string().optional() });
 const rolesSchema = z.array(z.object({ id: z.string(), permissions: z.string() }));
 

@@ -39,11 +39,7 @@ export const interactionSchema = z.object({
   member: z.object({ user: z.object({ id: z.string(), username: z.string().default('') }) }).optional(),
   user: z.object({ id: z.string(), username: z.string().default('') }).optional(),
   message: z
-    .object({
-      id: z.string(),
-      author: z.object({ id: z.string() }),
-      components: z.array(z.unknown()).default([]),
-    })
+    .object({ id: z.string(), author: z.object({ id: z.string() }), components: z.array(z.unknown()).default([]) })
     .optional(),
   data: z
     .object({
@@ -69,10 +65,7 @@ const EPHEMERAL = 1 << 6;
 
 /** Only the user who tapped sees it. */
 export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
-  answer(rest, to, {
-    type: 4,
-    data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } },
-  });
+  answer(rest, to, { type: 4, data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } } });
 
 /** Acknowledges a tap; the message is edited later. */
 export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type: 6 });
@@ -131,21 +124,14 @@ export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft)
 
 /** Only the user who tapped sees it. For taps that are already acknowledged. */
 export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
-  const body = {
-    content: cutMessage(content, 1_900),
-    flags: EPHEMERAL,
-    allowed_mentions: { parse: [] },
-  };
+  const body = { content: cutMessage(content, 1_900), flags: EPHEMERAL, allowed_mentions: { parse: [] } };
   await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
 }
 
 /** False if the three seconds were over. */
 async function answer(rest: Rest, to: Interaction, body: APIInteractionResponse): Promise<boolean> {
   try {
-    await rest.call('POST', `/interactions/${to.id}/${to.token}/callback`, {
-      body,
-      patienceMs: 2_500,
-    });
+    await rest.call('POST', `/interactions/${to.id}/${to.token}/callback`, { body, patienceMs: 2_500 });
     return true;
   } catch (error) {
     // It was acknowledged; only the response was lost.

@@ -82,11 +82,7 @@ export function bodyOf(draft: Partial<MessageDraft>) {
 }
 
 function listed({ name, description }: AttachedFile, at: number) {
-  return {
-    id: String(at),
-    filename: name,
-    ...(description === undefined ? {} : { description }),
-  };
+  return { id: String(at), filename: name, ...(description === undefined ? {} : { description }) };
 }
 
 export async function deleteMessage(

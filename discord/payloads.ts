@@ -3,11 +3,7 @@
 import * as z from 'zod';
 import { parseJson } from '../core/json.ts';
 
-const userSchema = z.object({
-  id: z.string(),
-  username: z.string().default(''),
-  bot: z.boolean().default(false),
-});
+const userSchema = z.object({ id: z.string(), username: z.string().default(''), bot: z.boolean().default(false) });
 
 const attachmentSchema = z.object({
   id: z.string(),
@@ -59,10 +55,7 @@ export const channelSchema = z.object({
 });
 export type DiscordChannel = z.output<typeof channelSchema>;
 
-export const threadListSchema = z.object({
-  threads: z.array(channelSchema),
-  has_more: z.boolean().default(false),
-});
+export const threadListSchema = z.object({ threads: z.array(channelSchema), has_more: z.boolean().default(false) });
 
 export const guildCreateSchema = z.object({
   id: z.string(),
@@ -83,12 +76,7 @@ export function isWritten(message: DiscordMessage): boolean {
 
 // Payloads of the gateway connection.
 
-const payloadSchema = z.object({
-  op: z.number(),
-  d: z.unknown(),
-  s: z.number().nullish(),
-  t: z.string().nullish(),
-});
+const payloadSchema = z.object({ op: z.number(), d: z.unknown(), s: z.number().nullish(), t: z.string().nullish() });
 export const helloSchema = z.object({ heartbeat_interval: z.number().positive() });
 
 export const readyEventSchema = z.object({ session_id: z.string(), resume_gateway_url: z.string() });

@@ -20,7 +20,7 @@ export interface MemberPermissions {
   readonly timedOut: boolean;
 }
 
-export interface Permission {
+interface Permission {
   readonly name: string;
   readonly bit: number;
 }

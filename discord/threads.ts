@@ -20,7 +20,6 @@ export interface ThreadRef {
   readonly title: string;
   readonly parentId: string;
   readonly archived: boolean;
-  readonly locked: boolean;
   readonly lastMessageId: string | undefined;
   /** When its archived state last changed, and after how many minutes without activity Discord archives it. */
   readonly archiving?: { readonly at: number; readonly afterMinutes: number };
@@ -70,7 +69,7 @@ export function freshThread(
 }
 
 /** Only threads that our bot created in our channel: anybody can create one with the same title. */
-export async function findThread(
+async function findThread(
   place: ThreadChannel,
   title: string,
   isTaken: (id: string) => boolean = () => false,
@@ -120,10 +119,10 @@ export function ourThread(
   const { id, name, parent_id, owner_id, thread_metadata: metadata } = channel;
   if (parent_id !== place.channelId || metadata === undefined) return [];
   if (owner_id !== place.botId && !isAdopted(id)) return [];
-  const { archived, locked, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
+  const { archived, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
   return [
     {
-      ...{ id, title: name ?? '', parentId: parent_id, archived, locked },
+      ...{ id, title: name ?? '', parentId: parent_id, archived },
       lastMessageId: channel.last_message_id ?? undefined,
       ...(afterMinutes === undefined ? {} : { archiving: { at: Date.parse(changed), afterMinutes } }),
     },
@@ -200,10 +199,7 @@ async function createThread(
   // All processes try the same nonces in the same order, so they agree even if a thread was just deleted.
   for (let round = 0; round < WELCOMES_TRIED; round++) {
     const nonce = stableNonce(...['welcome', place.channelId, title, round, ...(order === '' ? [] : [order])]);
-    const message = await createMessage(place.rest, place.channelId, nonce, {
-      content: welcome,
-      silent: true,
-    });
+    const message = await createMessage(place.rest, place.channelId, nonce, { content: welcome, silent: true });
     if (message === undefined) continue;
     const thread = await startThread(place, message.id, title);
     if (thread === undefined) continue;
@@ -216,10 +212,7 @@ async function createThread(
 }
 
 async function startThread(place: ThreadChannel, messageId: string, title: string): Promise<ThreadRef | undefined> {
-  const body: RESTPostAPIChannelMessagesThreadsJSONBody = {
-    name: title,
-    auto_archive_duration: AUTO_ARCHIVE_MINUTES,
-  };
+  const body: RESTPostAPIChannelMessagesThreadsJSONBody = { name: title, auto_archive_duration: AUTO_ARCHIVE_MINUTES };
   try {
     const path = `/channels/${place.channelId}/messages/${messageId}/threads`;
     const made = channelSchema.parse(await place.rest.call('POST', path, { body }));

@@ -100,12 +100,7 @@ export function withServiceEnvironment(home: Home, env: ConfigEnvironment): Conf
 
 // The address and token of the local workspace, saved by the process that serves it so that the hooks find it.
 
-const schema = z.object({
-  api: z.string(),
-  token: z.string(),
-  channel: z.string(),
-  user: z.string(),
-});
+const schema = z.object({ api: z.string(), token: z.string(), channel: z.string(), user: z.string() });
 
 type LocalServer = z.output<typeof schema>;
 

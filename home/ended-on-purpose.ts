@@ -11,7 +11,7 @@ import type { Home } from './home.ts';
 const markSchema = z.object({ serverPid: z.number(), sessionId: z.string() });
 type EndMark = Readonly<z.output<typeof markSchema>>;
 
-export interface MarkedSession {
+interface MarkedSession {
   readonly host: string;
   readonly name: string;
 }

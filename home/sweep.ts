@@ -23,11 +23,7 @@ const IN_USE_MS = 2 * DAY;
 
 /** From earlier versions; no longer read. */
 const OLD_FOLDERS = ['panes', 'questions', 'receipts'];
-const AGE_MS: Readonly<Record<string, number>> = {
-  files: 30 * DAY,
-  status: 30 * DAY,
-  answers: 30 * DAY,
-};
+const AGE_MS: Readonly<Record<string, number>> = { files: 30 * DAY, status: 30 * DAY, answers: 30 * DAY };
 const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
 
 /** The names of the files and folders to remove. */

@@ -102,11 +102,7 @@ function progressLevel(thread: string, { threads, config }: Pick<Shared, 'thread
 
 const schema = z.record(
   z.string(),
-  z.object({
-    prompt: z.string(),
-    texts: z.array(z.string()),
-    turn: z.string().default(''),
-  }),
+  z.object({ prompt: z.string(), texts: z.array(z.string()), turn: z.string().default('') }),
 );
 
 type Entry = z.output<typeof schema>[string];

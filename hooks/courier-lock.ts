@@ -70,9 +70,7 @@ function end(pid: number, signal: NodeJS.Signals): void {
 async function replaceHung(options: LockOptions, lock: string): Promise<(() => void) | undefined> {
   const beatMs = options.beatMs ?? LOCK_REFRESH_MS;
   const isHung = async () => {
-    const { mtimeMs } = await stat(options.home.path('state', 'courier.pid')).catch(() => ({
-      mtimeMs: Date.now(),
-    }));
+    const { mtimeMs } = await stat(options.home.path('state', 'courier.pid')).catch(() => ({ mtimeMs: Date.now() }));
     return Date.now() - mtimeMs > HUNG_BEATS * beatMs;
   };
   if (!(await isHung())) return undefined;

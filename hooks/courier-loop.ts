@@ -128,10 +128,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
         skipped.add(path);
         return log.warn('letter of a newer version left alone', { path });
       case 'corrupt':
-        return log.error('corrupt letter set aside', {
-          because: reading.why,
-          kept: outbox.setAside(path),
-        });
+        return log.error('corrupt letter set aside', { because: reading.why, kept: outbox.setAside(path) });
       case 'event':
         options.onEvent?.();
         break;

@@ -126,9 +126,7 @@ function shortened(text: string, most: number): string {
   return `${begin}\n… (${text.length - most} more characters were left out)`;
 }
 
-type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & {
-  readonly json: string;
-};
+type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & { readonly json: string };
 
 /** Format 1: such letters may still wait after an update. */
 function withFixedLines(text: string): Headers {

@@ -69,7 +69,10 @@ export function openOutbox(folder: string): Outbox {
       try {
         writeFileSync(temp, letter, { mode: 0o600 });
         // Sorts after every number that `drop` uses, so it comes after all letters that wait now.
-        renameSync(temp, join(folder, box, `${Date.now()}.${process.pid}`));
+        let number = Date.now();
+        const path = () => join(folder, box, `${number}.${process.pid}`);
+        while (existsSync(path())) number++; // our own of the same millisecond
+        renameSync(temp, path());
       } catch (error) {
         rmSync(temp, { force: true });
         throw error;

@@ -32,7 +32,7 @@ const turnSchema = z.object({
 /** A turn that runs, with all that is needed to follow it. */
 export type TurnRecord = Readonly<z.output<typeof turnSchema>>;
 
-export interface ProgressLines {
+interface ProgressLines {
   get(key: string): TurnRecord | undefined;
   all(): readonly (readonly [key: string, turn: TurnRecord])[];
   put(key: string, turn: TurnRecord): void;

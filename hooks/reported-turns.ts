@@ -64,10 +64,7 @@ export function createReportedTurns(): ReportedTurns {
     of(key) {
       const { prompts, texts, tools } = get(key);
       const messages = texts.map((text) => ({ id: text.uuid, texts: [text] }));
-      return {
-        ...{ promptId: undefined, prompts, messages, tools, state: 'running' },
-        ...{ failure: undefined, durationMs: undefined, whole: true },
-      };
+      return { ...{ promptId: undefined, prompts, messages, tools, state: 'running' } };
     },
     version: (key) => get(key).version,
     drop: (key) => void turns.delete(key),

@@ -1,7 +1,7 @@
 // Collects the chunks of a stream. A hostile host can send one byte per chunk, and each chunk costs about 500 bytes of memory,
 // so small chunks are joined on the way.
 
-export interface Chunks {
+interface Chunks {
   add(chunk: Buffer): void;
   bytes(): number;
   /** Everything so far; copies only if there is more than one chunk. */

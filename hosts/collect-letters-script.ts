@@ -112,12 +112,7 @@ end`;
 export type CollectedLine =
   | { readonly kind: 'beat' | 'moved' | 'replaced' }
   | { readonly kind: 'skip'; readonly what: string }
-  | {
-      readonly kind: 'letter';
-      readonly box: string;
-      readonly name: string;
-      readonly letter: Buffer;
-    };
+  | { readonly kind: 'letter'; readonly box: string; readonly name: string; readonly letter: Buffer };
 
 const LINE = /^(letter|skip) (\d{1,20}\.\d{1,20})\/(\d{9,20}\.\d{1,20}) (\d{1,15})$/;
 const LONGEST_LINE = 120;

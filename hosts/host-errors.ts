@@ -27,9 +27,7 @@ export function scriptFailed(host: string, doing: string, framed: Framed): Threa
       hint: `${disk.remedy} on ${host}, then try again.`,
     });
   if (/duplicate session/.test(words))
-    return new ThreadmuxError('session_exists', `${what}: ${quoted}`, {
-      hint: 'Choose another name.',
-    });
+    return new ThreadmuxError('session_exists', `${what}: ${quoted}`, { hint: 'Choose another name.' });
   return new ThreadmuxError('tmux_failed', `${what}: ${quoted}`, {
     hint: `Try the same by hand on ${host}; \`tmux -V\` must print 3.2 or newer.`,
   });
@@ -82,9 +80,7 @@ export function connectionFailed(
     return new ThreadmuxError('host_refused', `${what}: the login shell did not run our command (${why(ran)})`, {
       hint: `\`ssh ${ssh} sh -c true\` must work and return.`,
     });
-  return new ThreadmuxError('host_unreachable', `${what}: ${why(ran)}`, {
-    hint: `Try \`ssh ${ssh} true\` by hand.`,
-  });
+  return new ThreadmuxError('host_unreachable', `${what}: ${why(ran)}`, { hint: `Try \`ssh ${ssh} true\` by hand.` });
 }
 
 /** The order matters: after a changed key, ssh prints further messages. */
@@ -195,11 +191,7 @@ s=$?; printf '\\nthreadmux-end-%s %s\\n' "$m" "$s"`,
 /** For a script that keeps running: it has a begin marker but no end marker. */
 export function frameStaying(script: string): Frame & { readonly begin: string } {
   const mark = randomBytes(8).toString('hex');
-  return {
-    mark,
-    begin: beginLine(mark),
-    script: `printf '\\n%s\\n' "threadmux-begin-$1"; shift\n${script}`,
-  };
+  return { mark, begin: beginLine(mark), script: `printf '\\n%s\\n' "threadmux-begin-$1"; shift\n${script}` };
 }
 
 /** Tells runProcess which part of the output is ours. */

@@ -48,9 +48,7 @@ function unusable(host: Host, home: string): ThreadmuxError {
   return new ThreadmuxError(
     'home_unsafe',
     `${host.name}: ${untrustedCode(home, 200)} is not a path that threadmux can use`,
-    {
-      hint: `Check HOME on ${host.name}.`,
-    },
+    { hint: `Check HOME on ${host.name}.` },
   );
 }
 

@@ -137,7 +137,5 @@ function checkUnchanged(host: Host, path: string, output: string): void {
 }
 
 function refused(message: string): ThreadmuxError {
-  return new ThreadmuxError('home_unsafe', message, {
-    hint: 'Correct this, then run the command again.',
-  });
+  return new ThreadmuxError('home_unsafe', message, { hint: 'Correct this, then run the command again.' });
 }

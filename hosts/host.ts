@@ -15,6 +15,7 @@ import {
   runProcess,
   STDERR_KEPT,
 } from './process.ts';
+import { readPaced } from './read-paced.ts';
 
 export interface ShOptions {
   /** Completes the sentence "threadmux could not …" in errors. */
@@ -153,11 +154,7 @@ export function startLongRunning(
   const run = (): Promise<number | undefined> =>
     new Promise((resolve) => {
       if (why !== 'itself') return resolve(undefined);
-      const child = spawn(file, args, {
-        env: options.env,
-        detached: true,
-        stdio: ['pipe', 'pipe', 'pipe'],
-      });
+      const child = spawn(file, args, { env: options.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
       // If no file descriptor is free, there are no pipes, and an 'error' event follows.
       const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
       const timer = setTimeout(() => stop('timeout'), options.beginTimeoutMs);
@@ -168,7 +165,7 @@ export function startLongRunning(
       });
       pipes.stdin?.on('error', () => {}); // it has ended; `ended` says why
       pipes.stdout?.pipe(stdout, { end: false });
-      pipes.stderr?.on('data', stderr.add);
+      if (pipes.stderr !== undefined) readPaced(pipes.stderr, stderr.add);
       child.on('error', (error) => {
         if (child.pid !== undefined) return; // a failed kill
         why = 'not-started';

@@ -44,11 +44,7 @@ export const PIPES_GRACE_MS = 300;
 
 export function runProcess(file: string, args: readonly string[], options: ProcessOptions): Promise<ProcessResult> {
   return new Promise((resolve) => {
-    const child = spawn(file, args, {
-      env: options.env,
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const child = spawn(file, args, { env: options.env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     // If no file descriptor is free, there are no pipes, and an 'error' event follows.
     const pipes: Partial<Pick<typeof child, 'stdin' | 'stdout' | 'stderr'>> = child;
     const stdout = options.frame === undefined ? keepAll(options.encoding) : keepFrom(options.frame, options.encoding);

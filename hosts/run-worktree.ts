@@ -15,7 +15,7 @@ export interface WorktreeHost {
 }
 
 /** Names a worktree on its host. */
-export interface WorktreeName {
+interface WorktreeName {
   readonly project: string;
   readonly name: string;
 }
@@ -58,7 +58,7 @@ export type WorktreeEnd =
       readonly files: string;
     };
 
-export type WorktreeState = 'new' | 'made' | 'ready' | 'removing' | 'deleting' | 'gone';
+type WorktreeState = 'new' | 'made' | 'ready' | 'removing' | 'deleting' | 'gone';
 
 export interface FoundWorktree extends WorktreeName {
   readonly state: WorktreeState;

@@ -43,10 +43,5 @@ export function installedExtensions(records: string): readonly string[] {
 }
 
 export function extensionPart(text: string): ChangePart {
-  return {
-    kind: 'extension',
-    add: () => text,
-    remove: () => '',
-    added: () => 'added the extension of threadmux.',
-  };
+  return { kind: 'extension', add: () => text, remove: () => '', added: () => 'added the extension of threadmux.' };
 }

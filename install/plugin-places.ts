@@ -7,7 +7,7 @@ import { readJson, readText } from '../home/atomic-write.ts';
 
 export const PLUGIN_NAME = 'threadmux@threadmux';
 
-export interface PluginPlaces {
+interface PluginPlaces {
   readonly user: boolean;
   /** The folders of projects that have it for themselves. */
   readonly projects: readonly string[];
@@ -29,7 +29,7 @@ export function installsIn(claudeDir: string) {
   return readJson(join(claudeDir, 'plugins/installed_plugins.json'), installedSchema)?.plugins[PLUGIN_NAME] ?? [];
 }
 
-export interface HooksAndPlugin {
+interface HooksAndPlugin {
   /** Settings files with our hooks. */
   readonly files: readonly string[];
   /** Where the plugin is on as well: null for the user. */

@@ -17,12 +17,7 @@ const CHROMIUM = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ].find((path) => existsSync(path));
 const DESKTOP = { viewport: { width: 1180, height: 860 } };
-const PHONE = {
-  viewport: { width: 390, height: 780 },
-  deviceScaleFactor: 2,
-  isMobile: true,
-  hasTouch: true,
-};
+const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true };
 const MINUTE = 60_000;
 /** Sets the clock of the workspace, which runs in this process, back while the messages are created. */
 let ago = 0;

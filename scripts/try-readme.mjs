@@ -73,11 +73,7 @@ function run(command) {
 }
 
 function start(command) {
-  const child = spawn('sh', ['-c', `exec ${command}`], {
-    cwd: clone,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn('sh', ['-c', `exec ${command}`], { cwd: clone, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text) => {

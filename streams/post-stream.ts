@@ -32,8 +32,8 @@ export interface PostStreamOptions {
 }
 
 /**
- // * Resolves with the messages that show the parts, in order; undefined for one that someone deleted as soon as it was posted.
- // * A part must have content or files.
+ * Resolves with the messages that show the parts, in order; undefined for one that someone deleted as soon as it was posted.
+ * A part must have content or files.
  */
 export async function postStreamParts(
   open: readonly OpenStreamMessage[],

@@ -59,10 +59,7 @@ function importsOf(source: string): readonly Import[] {
   const found = source.matchAll(
     /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm,
   );
-  return [...found].map(([, type, a, b, c]) => ({
-    from: a ?? b ?? c ?? '',
-    typeOnly: type !== undefined,
-  }));
+  return [...found].map(([, type, a, b, c]) => ({ from: a ?? b ?? c ?? '', typeOnly: type !== undefined }));
 }
 
 function problems(file: string, source: string): readonly string[] {

@@ -1,4 +1,4 @@
-// Exported names and file names are unique, and old-fashioned words stay out.
+// Exported names and file names are unique, nothing is exported in vain, and old-fashioned words stay out.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -37,18 +37,27 @@ it('no two files have the same name, except in the listed folders', () => {
   expect(repeated(alone.map((file) => [basename(file), file]))).toEqual([]);
 });
 
+const exported = product
+  .filter((file) => !file.startsWith('workspace/page/'))
+  .flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(
+        /^export (?:async )?(?:const|let|function\*?|type|interface|class) (\w+)/gm,
+      ),
+    ].map(([, name = '']) => [name, file] as const),
+  );
+
 it('no two files export the same name', () => {
-  const names = product
-    .filter((file) => !file.startsWith('workspace/page/'))
-    .flatMap((file) =>
-      [
-        ...readFileSync(file, 'utf8').matchAll(
-          /^export (?:async )?(?:const|let|function\*?|type|interface|class) (\w+)/gm,
-        ),
-      ].map(([, name = '']) => [name, file] as const),
-    );
-  expect(names.length).toBeGreaterThan(500);
-  expect(repeated(names.filter(([name]) => !(name in TWICE)))).toEqual([]);
+  expect(exported.length).toBeGreaterThan(500);
+  expect(repeated(exported.filter(([name]) => !(name in TWICE)))).toEqual([]);
+});
+
+it('no file exports a name that no other file uses', () => {
+  const words = new Map<string, Set<string>>();
+  for (const file of tracked.filter((one) => /\.(ts|mts|js|mjs)$/.test(one) && !one.startsWith('test/fixtures/')))
+    for (const [word] of readFileSync(file, 'utf8').matchAll(/\w+/g))
+      words.set(word, (words.get(word) ?? new Set()).add(file));
+  expect(exported.filter(([name]) => (words.get(name)?.size ?? 0) < 2).map(String)).toEqual([]);
 });
 
 it('no file uses old-fashioned words', () => {

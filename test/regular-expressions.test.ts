@@ -63,10 +63,7 @@ function shortened(text: string): { readonly source: string; readonly flags: str
         return /^[A-Za-z ]/.test(token) ? token.slice(0, 2) : token;
       },
     );
-  return {
-    source: flags.includes('y') ? `^(?:${source})` : source,
-    flags: flags.replace(/[gyd]/g, ''),
-  };
+  return { source: flags.includes('y') ? `^(?:${source})` : source, flags: flags.replace(/[gyd]/g, '') };
 }
 
 function capped(count: string): number {

@@ -146,10 +146,7 @@ export function createBinder(options: BinderOptions) {
     };
   }
 
-  return {
-    toThread: (bound: BoundSession, to: Destination) => put(bound, to, false),
-    toChannel,
-  };
+  return { toThread: (bound: BoundSession, to: Destination) => put(bound, to, false), toChannel };
 }
 
 /** An agent that only its program suggests is not named. */

@@ -121,7 +121,7 @@ export function createKnownThreads(
   function channelAsThread(id: string): ThreadRef | undefined {
     const title = sessions?.talkIn(id)?.title;
     if (title === undefined) return undefined;
-    return { id, title, parentId: id, archived: false, locked: false, lastMessageId: undefined };
+    return { id, title, parentId: id, archived: false, lastMessageId: undefined };
   }
 
   return {

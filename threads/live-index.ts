@@ -9,7 +9,7 @@ export interface SessionIds {
   readonly group?: string | undefined;
 }
 
-export interface LiveIndex {
+interface LiveIndex {
   /** `before`: the record of the same thread until now. `record` is undefined if the thread was forgotten. */
   set(record: ThreadRecord | undefined, before: ThreadRecord | undefined): void;
   /** The newest one, if several threads belong to it. */

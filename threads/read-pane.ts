@@ -7,7 +7,7 @@ import { isShell } from '../agents/shell-name.ts';
 import type { LookResult } from '../tmux/look.ts';
 import type { ThreadRecord } from './registry.ts';
 
-export interface ReadPane {
+interface ReadPane {
   readonly screen: AgentScreen;
   /** Whether an agent runs there. */
   readonly isAgent: boolean;

@@ -29,12 +29,7 @@ export type ThreadChange =
   | { readonly do: 'open'; readonly session: SessionPane }
   /** The session was started again under the same name. */
   | { readonly do: 'adopt'; readonly record: ThreadRecord; readonly session: SessionPane }
-  | {
-      readonly do: 'rename';
-      readonly record: ThreadRecord;
-      readonly title: string;
-      readonly sessionName: string;
-    }
+  | { readonly do: 'rename'; readonly record: ThreadRecord; readonly title: string; readonly sessionName: string }
   | { readonly do: 'move'; readonly record: ThreadRecord; readonly session: SessionPane }
   | { readonly do: 'close'; readonly record: ThreadRecord }
   /** The session has a newer thread. */

@@ -116,11 +116,7 @@ const dialogCardSchema = z.object({
 });
 export type DialogCard = Readonly<z.output<typeof dialogCardSchema>>;
 
-const postedSchema = z.object({
-  letter: z.string(),
-  pane: z.string(),
-  messages: z.array(z.string()).readonly(),
-});
+const postedSchema = z.object({ letter: z.string(), pane: z.string(), messages: z.array(z.string()).readonly() });
 export type PostedPart = Readonly<z.output<typeof postedSchema>>;
 
 export const threadRecordSchema = z.object({

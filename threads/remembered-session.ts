@@ -8,7 +8,7 @@ import { withoutAgent } from '../core/project.ts';
 import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
 
-export interface SessionStart {
+interface SessionStart {
   readonly directory: string;
   /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
   readonly command: readonly string[];

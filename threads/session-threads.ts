@@ -1,6 +1,7 @@
 // Finds, creates, renames, moves and archives the threads of sessions. Only this file decides to which thread a session
 // belongs.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
@@ -53,7 +54,7 @@ export interface Threads {
   /** The gateway reported that a thread was archived or reopened. */
   heard(thread: string, archived: boolean): void;
   /** All open threads of these channels; the others were archived while we were not connected. */
-  heardActive(channels: readonly string[], open: ReadonlySet<string>): void;
+  heardActive(channels: readonly string[], open: ReadonlySet<string>): Promise<void>;
 }
 
 interface ThreadsOptions {
@@ -71,6 +72,8 @@ interface ThreadsOptions {
 }
 
 const RENAME_AGAIN_MS = 600_000;
+/** Records that are written in one turn. */
+const AT_ONCE = 20;
 
 export function openThreads(options: ThreadsOptions): Threads {
   const { home, config, connections, log } = options;
@@ -122,6 +125,15 @@ export function openThreads(options: ThreadsOptions): Threads {
     if (connections.named(known.server) === undefined) return;
     registry.change(known.thread, { server: '', channel: '' });
     await leave(known, '⏹️ Messages of this session are no longer posted, because its directory belongs to no project.');
+  }
+
+  /** What is heard of a thread while a list of all open threads is worked through is newer than the list. */
+  const passes = new Set<Set<string>>();
+  function mark(thread: string, archived: boolean): void {
+    const record = registry.get(thread);
+    if (record === undefined || record.inChannel) return;
+    if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
+    if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
   }
 
   const bind = createBinder({
@@ -185,14 +197,20 @@ export function openThreads(options: ThreadsOptions): Threads {
       if (rest !== undefined) await unarchiveThread(rest, thread);
     },
     heard(thread, archived) {
-      const record = registry.get(thread);
-      if (record === undefined || record.inChannel) return;
-      if (archived && record.archived === 'no') registry.change(thread, { archived: 'person' });
-      if (!archived && record.archived !== 'no') registry.change(thread, { archived: 'no' });
+      for (const later of passes) later.add(thread);
+      mark(thread, archived);
     },
-    heardActive(channels, open) {
-      for (const { thread, archived } of registry.all().filter((one) => channels.includes(one.channel)))
-        if (open.has(thread) !== (archived === 'no')) this.heard(thread, !open.has(thread));
+    async heardActive(channels, open) {
+      const later = new Set<string>();
+      passes.add(later);
+      let changes = 0;
+      for (const { thread, archived } of registry.all().filter((one) => channels.includes(one.channel))) {
+        if (open.has(thread) === (archived === 'no') || later.has(thread)) continue;
+        mark(thread, !open.has(thread));
+        // Each is written to the disk: thousands of them would stop everything else for seconds.
+        if (++changes % AT_ONCE === 0) await nextTurn();
+      }
+      passes.delete(later);
     },
   };
 }

@@ -24,7 +24,7 @@ import {
 } from './session-state.ts';
 import type { Shared } from './shared-services.ts';
 
-export interface WatchedScreen {
+interface WatchedScreen {
   readonly record: ThreadRecord;
   readonly look: LookResult;
   /** Read as if the pane were not in copy mode. */

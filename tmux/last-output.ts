@@ -35,7 +35,7 @@ export function withoutDeadLine(screen: string): string {
 }
 
 /** At most 10 lines of 60 columns, so that they can be read on a phone. */
-export function lastLines(screen: string): string {
+function lastLines(screen: string): string {
   const lines = screen.split('\n').map((line) => line.trim());
   return lines
     .filter((line) => line !== '')

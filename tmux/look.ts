@@ -64,11 +64,7 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
         history > 0 ? `-${Math.trunc(history)}` : '0',
         wholeRows ? '-eN' : '-e',
       ],
-      {
-        doing: `look at pane ${pane.paneId}`,
-        maxBytes: history > 0 ? HISTORY_BYTES : SCREEN_BYTES,
-        ...call,
-      },
+      { doing: `look at pane ${pane.paneId}`, maxBytes: history > 0 ? HISTORY_BYTES : SCREEN_BYTES, ...call },
     )
     .catch(unlessGone(undefined));
   return printed === undefined ? { kind: 'gone' } : readLook(printed, mark, pane);
@@ -109,10 +105,7 @@ function toFacts(row: Readonly<Record<(typeof VARIABLES)[number], string>>): Omi
     cursor: { x: Number(row.cursor_x), y: Number(row.cursor_y) },
     cursorShown: row.cursor_flag === '1',
     historyLines: Number(row.history_size),
-    typed: {
-      text: row['@threadmux_text'] || undefined,
-      enter: row['@threadmux_enter'] || undefined,
-    },
+    typed: { text: row['@threadmux_text'] || undefined, enter: row['@threadmux_enter'] || undefined },
   };
 }
 

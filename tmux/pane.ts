@@ -125,11 +125,7 @@ export function refusalOf(guard: PaneGuard, line: string): { because: PaneRefusa
   ];
   return {
     because: rules.find(([holds]) => holds)?.[1] ?? 'changing',
-    seen: {
-      serverPid: Number(row.pid),
-      panePid: Number(row.pane_pid),
-      command: row.pane_current_command,
-    },
+    seen: { serverPid: Number(row.pid), panePid: Number(row.pane_pid), command: row.pane_current_command },
   };
 }
 

@@ -32,7 +32,6 @@ export interface Session {
     readonly dead: boolean;
     readonly command: string;
     readonly path: string;
-    readonly title: string;
   };
 }
 
@@ -41,7 +40,7 @@ type SessionKey = Pick<Session, 'id' | 'serverPid' | 'name'>;
 const VARIABLES = [
   ...(['session_id', 'pid', 'session_name', 'session_group', 'session_created'] as const),
   ...(['session_attached', 'pane_id', 'pane_pid', 'pane_dead'] as const),
-  ...(['pane_current_command', 'pane_current_path', 'session_path', 'pane_title', START_OPTION] as const),
+  ...(['pane_current_command', 'pane_current_path', 'session_path', START_OPTION] as const),
   'socket_path' as const,
 ];
 
@@ -229,7 +228,6 @@ function toSession(line: string): Session | undefined {
       dead: row.pane_dead === '1',
       command: row.pane_current_command,
       path: row.pane_current_path || row.session_path, // a program that has exited has no directory
-      title: row.pane_title,
     },
   };
 }

@@ -42,12 +42,7 @@ interface TypeOptions extends ShOptions {
   readonly settleMs?: number;
   /** Where and what the pane shows once it has taken the text. Enter is pressed as soon as it is seen, at the latest after the pause. */
   readonly shown?:
-    | {
-        readonly from: string;
-        readonly to: string;
-        readonly whole: string;
-        readonly parts: readonly string[];
-      }
+    | { readonly from: string; readonly to: string; readonly whole: string; readonly parts: readonly string[] }
     | undefined;
   /** Types the text without bracketed paste. */
   readonly asKeys?: boolean;

@@ -176,28 +176,8 @@ function end(response: ServerResponse, status: number, sentence: string): void {
 // The libraries of the page, by address. The build copies them next to the page, so that the package does not depend on
 // theirs; from source they are read from node_modules.
 const LANGUAGES = [
-  'bash',
-  'c',
-  'cpp',
-  'css',
-  'diff',
-  'dockerfile',
-  'go',
-  'ini',
-  'java',
-  'javascript',
-  'json',
-  'kotlin',
-  'markdown',
-  'php',
-  'python',
-  'ruby',
-  'rust',
-  'sql',
-  'swift',
-  'typescript',
-  'xml',
-  'yaml',
+  ...['bash', 'c', 'cpp', 'css', 'diff', 'dockerfile', 'go', 'ini', 'java', 'javascript', 'json'],
+  ...['kotlin', 'markdown', 'php', 'python', 'ruby', 'rust', 'sql', 'swift', 'typescript', 'xml', 'yaml'],
 ];
 
 /** Path under `page/vendor/` -> file in the package. */

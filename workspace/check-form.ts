@@ -27,9 +27,7 @@ export function whole(min: number, max: number) {
 export const snowflake = z.union([z.string().regex(/^\d{1,20}$/), z.number().int().nonnegative()]).transform(String);
 
 export function custom(
-  ctx: {
-    addIssue(issue: { code: 'custom'; message: string; params: object; path?: PropertyKey[] }): void;
-  },
+  ctx: { addIssue(issue: { code: 'custom'; message: string; params: object; path?: PropertyKey[] }): void },
   code: string,
   message: string,
   path?: PropertyKey[],
@@ -57,27 +55,15 @@ function describe(issue: z.core.$ZodIssue): FormError {
   if (issue.code === 'custom')
     return { code: String(issue.params?.code ?? 'BASE_TYPE_INVALID'), message: issue.message };
   if (issue.code === 'too_big' && (issue.origin === 'array' || issue.origin === 'string'))
-    return {
-      code: 'BASE_TYPE_MAX_LENGTH',
-      message: `Must be ${issue.maximum} or fewer in length.`,
-    };
+    return { code: 'BASE_TYPE_MAX_LENGTH', message: `Must be ${issue.maximum} or fewer in length.` };
   if (issue.code === 'too_small' && (issue.origin === 'array' || issue.origin === 'string'))
     return { code: 'BASE_TYPE_MIN_LENGTH', message: `Must be ${issue.minimum} or more in length.` };
   if (issue.code === 'too_big')
-    return {
-      code: 'NUMBER_TYPE_MAX',
-      message: `int value should be less than or equal to ${issue.maximum}.`,
-    };
+    return { code: 'NUMBER_TYPE_MAX', message: `int value should be less than or equal to ${issue.maximum}.` };
   if (issue.code === 'too_small')
-    return {
-      code: 'NUMBER_TYPE_MIN',
-      message: `int value should be greater than or equal to ${issue.minimum}.`,
-    };
+    return { code: 'NUMBER_TYPE_MIN', message: `int value should be greater than or equal to ${issue.minimum}.` };
   if (issue.code === 'invalid_value')
-    return {
-      code: 'BASE_TYPE_CHOICES',
-      message: `Value must be one of {${issue.values.map(String).join(', ')}}.`,
-    };
+    return { code: 'BASE_TYPE_CHOICES', message: `Value must be one of {${issue.values.map(String).join(', ')}}.` };
   if (issue.code === 'invalid_type' && issue.input === undefined)
     return { code: 'BASE_TYPE_REQUIRED', message: 'This field is required' };
   return { code: 'BASE_TYPE_INVALID', message: issue.message };

@@ -47,11 +47,7 @@ export function changeThread(
   change: Partial<StoredThread>,
 ): StoredThread {
   const flipped = change.archived !== undefined && change.archived !== thread.archived;
-  const next = {
-    ...thread,
-    ...change,
-    ...(flipped && { archive_timestamp: isoOf(world.nextId()) }),
-  };
+  const next = { ...thread, ...change, ...(flipped && { archive_timestamp: isoOf(world.nextId()) }) };
   world.commit({ t: 'thread', thread: next });
   publishThread(world, 'THREAD_UPDATE', next);
   return next;
@@ -94,12 +90,7 @@ export function composeMessage(world: WorkspaceContext, draft: PostDraft): Store
     flags: form.flags ?? 0,
     ...(form.nonce != null && { nonce: form.nonce }),
     ...(reply && {
-      message_reference: {
-        type: 0,
-        channel_id: channelId,
-        message_id: reply.id,
-        guild_id: world.identity.guildId,
-      },
+      message_reference: { type: 0, channel_id: channelId, message_id: reply.id, guild_id: world.identity.guildId },
     }),
     reactions: [],
     ...extra,

@@ -105,11 +105,7 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
       ? undefined
       : await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData().catch(() => undefined);
   return (
-    form ??
-    refuseWith({
-      status: 400,
-      body: { message: 'The multipart body could not be read.', code: INVALID_JSON },
-    })
+    form ?? refuseWith({ status: 400, body: { message: 'The multipart body could not be read.', code: INVALID_JSON } })
   );
 }
 
@@ -176,10 +172,7 @@ export interface FormError {
 }
 
 export function refuseForm(errors: FormErrors): never {
-  throw refusal({
-    status: 400,
-    body: { message: 'Invalid Form Body', code: INVALID_FORM, errors },
-  });
+  throw refusal({ status: 400, body: { message: 'Invalid Form Body', code: INVALID_FORM, errors } });
 }
 
 export function refuseField(path: readonly (string | number)[], code: string, message: string): never {
@@ -192,9 +185,7 @@ export function refuseWith(answer: RefusalAnswer): never {
 }
 
 function refusal(answer: RefusalAnswer): ThreadmuxError {
-  return new ThreadmuxError('workspace_failed', 'The workspace refused the request.', {
-    cause: { answer },
-  });
+  return new ThreadmuxError('workspace_failed', 'The workspace refused the request.', { cause: { answer } });
 }
 
 export function answerOf(error: unknown): RefusalAnswer | undefined {

@@ -36,20 +36,12 @@ const selectShape = {
   required: z.boolean().optional(),
 };
 
-const stringSelect = z.object({
-  type: z.literal(3),
-  ...selectShape,
-  options: z.array(option).min(1).max(25),
-});
+const stringSelect = z.object({ type: z.literal(3), ...selectShape, options: z.array(option).min(1).max(25) });
 
 const entitySelects = [5, 6, 7, 8].map((type) => z.object({ type: z.literal(type), ...selectShape }));
 const input = z.discriminatedUnion('type', [button, stringSelect, ...entitySelects] as const);
 
-const row = z.object({
-  type: z.literal(1),
-  id: componentId,
-  components: z.array(input).min(1).max(5),
-});
+const row = z.object({ type: z.literal(1), id: componentId, components: z.array(input).min(1).max(5) });
 
 export const messageComponents = z.array(row).max(5);
 
@@ -101,10 +93,7 @@ export function numbered(rows: readonly MessageRow[]): MessageRow[] {
     return {
       ...each,
       id,
-      components: each.components.map((component) => ({
-        ...component,
-        id: component.id ?? next++,
-      })),
+      components: each.components.map((component) => ({ ...component, id: component.id ?? next++ })),
     } as MessageRow;
   });
 }
@@ -120,11 +109,7 @@ const allowedMentions = z.object({
 
 export type AllowedMentions = z.infer<typeof allowedMentions>;
 
-const attachment = z.object({
-  id: snowflake,
-  filename: text(0, 1024).nullish(),
-  description: text(0, 1024).nullish(),
-});
+const attachment = z.object({ id: snowflake, filename: text(0, 1024).nullish(), description: text(0, 1024).nullish() });
 
 const embeds = z.array(z.record(z.string(), z.unknown())).max(10);
 
@@ -167,10 +152,7 @@ export const createMessageSchema = z.object({
     .nullish(),
 });
 
-export const editMessageSchema = z.object({
-  ...messageShape,
-  flags: flags(SUPPRESS_EMBEDS).nullish(),
-});
+export const editMessageSchema = z.object({ ...messageShape, flags: flags(SUPPRESS_EMBEDS).nullish() });
 
 export const interactionMessageSchema = z.object({
   ...messageShape,
@@ -201,10 +183,7 @@ export const modifyThreadSchema = z.object({
   locked: z.boolean().nullish(),
 });
 
-export const modifyChannelSchema = z.object({
-  name: text(1, 100).nullish(),
-  topic: text(0, 1024).nullish(),
-});
+export const modifyChannelSchema = z.object({ name: text(1, 100).nullish(), topic: text(0, 1024).nullish() });
 
 const limit = (min: number) =>
   z
@@ -237,7 +216,4 @@ export const archivedPageSchema = z.object({
   limit: limit(2).default(50),
 });
 
-export const reactionPageSchema = z.object({
-  after: queryId.optional(),
-  limit: limit(1).default(25),
-});
+export const reactionPageSchema = z.object({ after: queryId.optional(), limit: limit(1).default(25) });

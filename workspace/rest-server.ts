@@ -89,10 +89,7 @@ function answerTo(
     return route.run({
       world,
       host: headers.host ?? 'localhost',
-      viewer: {
-        actor: actor ?? 'bot',
-        seesContent: actor === 'person' || world.messageContentIntent,
-      },
+      viewer: { actor: actor ?? 'bot', seesContent: actor === 'person' || world.messageContentIntent },
       query: Object.fromEntries(url.searchParams),
       param: (name) => params.get(name) ?? '',
       body: body.payload,
@@ -131,9 +128,7 @@ function send(response: ServerResponse, outcome: InspectionOutcome): void {
   response.writeHead(status, {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    ...(body !== undefined && {
-      'Content-Type': plain ? 'text/plain; charset=utf-8' : 'application/json',
-    }),
+    ...(body !== undefined && { 'Content-Type': plain ? 'text/plain; charset=utf-8' : 'application/json' }),
     ...headers,
   });
   response.end(body === undefined ? undefined : plain ? body : JSON.stringify(body));

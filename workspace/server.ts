@@ -129,11 +129,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     newLink,
     states: new Map(),
     panel: { view: { rows: [], worktrees: [], choices: {} } },
-    gatewayInfo: (host) => ({
-      url: gatewayUrl(host),
-      shards: 1,
-      session_start_limit: SESSION_STARTS,
-    }),
+    gatewayInfo: (host) => ({ url: gatewayUrl(host), shards: 1, session_start_limit: SESSION_STARTS }),
   };
   const gateway = makeGatewayServer({
     gate: { token: identity.token, messageContentIntent },
@@ -144,10 +140,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     greet: (session, host) => greet(world, session, gatewayUrl(host)),
   });
   const rest = makeRestServer({ world, routes: ROUTES, inspection, log });
-  const forBot: WorkspaceEntrance = {
-    actor: 'bot',
-    admit: (headers) => admitBot(identity.token, headers),
-  };
+  const forBot: WorkspaceEntrance = { actor: 'bot', admit: (headers) => admitBot(identity.token, headers) };
   const forPerson: WorkspaceEntrance = {
     actor: 'person',
     admit: (headers) => admitPerson(door, signIn.isSession, headers),

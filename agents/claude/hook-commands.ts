@@ -45,20 +45,14 @@ export function isOfInstallation(home: string, program?: string): IsMine {
 }
 
 /** Reads a command that we wrote, up to the user's own command inside it. */
-export function readCommand(command: string): {
-  readonly files: readonly string[];
-  readonly home: string | undefined;
-} {
+export function readCommand(command: string): { readonly files: readonly string[]; readonly home: string | undefined } {
   const words = (command.match(/(?:'[^']*'|\\.|[^\s'\\])+/g) ?? []).map((word) =>
     word.replace(/'([^']*)'|\\(.)/g, (_, plain?: string, escaped?: string) => plain ?? escaped ?? ''),
   );
   const end = words.findIndex((word) => word === '--' || word === '#');
   const own = end === -1 ? words : words.slice(0, end);
   const home = own.find((word) => word.startsWith('THREADMUX_HOME='));
-  return {
-    files: own.filter((word) => word.startsWith('/')),
-    home: home?.slice('THREADMUX_HOME='.length),
-  };
+  return { files: own.filter((word) => word.startsWith('/')), home: home?.slice('THREADMUX_HOME='.length) };
 }
 
 /** One line that `drop` prints at the start of a session, so that Claude knows it without being told by a person. */

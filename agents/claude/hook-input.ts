@@ -67,11 +67,7 @@ const events = {
     /** `clear`, `logout`, `prompt_input_exit`, `other`, … */
     reason: z.string().optional(),
   }),
-  UserPromptSubmit: z.looseObject({
-    ...base,
-    hook_event_name: z.literal('UserPromptSubmit'),
-    prompt: z.string(),
-  }),
+  UserPromptSubmit: z.looseObject({ ...base, hook_event_name: z.literal('UserPromptSubmit'), prompt: z.string() }),
   PreToolUse: z.looseObject({
     ...base,
     ...tool,
@@ -87,7 +83,7 @@ const events = {
 };
 
 type Events = typeof events;
-export type HookEvent = keyof Events;
+type HookEvent = keyof Events;
 export type HookInput = { [E in HookEvent]: z.infer<Events[E]> }[HookEvent];
 export type StopFailureInput = z.infer<Events['StopFailure']>;
 export type NotificationInput = z.infer<Events['Notification']>;

@@ -85,11 +85,7 @@ function insert(text: string, parent: JsonNode, write: (style: Style) => string)
     const gap = head.slice(head.trimEnd().length);
     const isOwnLine = gap.includes('\n');
     const before = isOwnLine ? newline + gap.slice(gap.lastIndexOf('\n') + 1) : gap;
-    const style = {
-      unit,
-      newline: isOwnLine ? before : undefined,
-      space: gap === '' ? '' : ' ',
-    } as const;
+    const style = { unit, newline: isOwnLine ? before : undefined, space: gap === '' ? '' : ' ' } as const;
     return replaced(text, endOf(last), endOf(last), `,${before}${write(style)}`);
   }
   const [start, end] = [parent.offset + 1, endOf(parent) - 1];

@@ -39,9 +39,7 @@ const ANSWER_SECONDS = 43_200 + 60;
 
 /** Our hooks as separate settings for `claude --settings`. The commands are the same, so Claude Code runs each only once. */
 export function hookSettings(paths: InstalledPaths): HookSettings {
-  const drop: Group = {
-    hooks: [{ type: 'command', command: dropCommand(paths), timeout: DROP_SECONDS }],
-  };
+  const drop: Group = { hooks: [{ type: 'command', command: dropCommand(paths), timeout: DROP_SECONDS }] };
   const ask: Hook = { type: 'command', command: askCommand(paths), timeout: ANSWER_SECONDS };
   return {
     hooks: {

@@ -17,10 +17,7 @@ export function addStatusline(text: string, root: JsonNode, paths: InstalledPath
   const borrowed = lent === undefined ? undefined : { command: lent, borrowed: true };
   const line = memberOf(root, 'statusLine');
   if (line === undefined)
-    return addMember(text, root, 'statusLine', {
-      type: 'command',
-      command: statuslineCommand(paths, borrowed),
-    });
+    return addMember(text, root, 'statusLine', { type: 'command', command: statuslineCommand(paths, borrowed) });
   const node = memberOf(line, 'command');
   const command = statuslineOf(root);
   if (node === undefined || command === undefined) return text; // an unknown form stays unchanged

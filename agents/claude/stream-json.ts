@@ -67,7 +67,7 @@ function eventsOf(line: Line): readonly HeadlessEvent[] {
     case 'user':
       return line.message.content.flatMap(failed);
     case 'control_request':
-      return [{ kind: 'asks', requestId: line.request_id, tool: line.request.tool_name }];
+      return [{ kind: 'asks', requestId: line.request_id }];
     case 'control_cancel_request':
       return [{ kind: 'answered', requestId: line.request_id }];
     case 'result':
@@ -121,10 +121,6 @@ export function promptLine(text: string): string {
 
 /** Denies a permission that nobody can be asked for. */
 export function denialLine(requestId: string, message: string): string {
-  const response = {
-    subtype: 'success',
-    request_id: requestId,
-    response: { behavior: 'deny', message },
-  };
+  const response = { subtype: 'success', request_id: requestId, response: { behavior: 'deny', message } };
   return `${JSON.stringify({ type: 'control_response', response })}\n`;
 }

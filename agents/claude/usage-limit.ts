@@ -4,7 +4,7 @@
 import { isZone, localZone, timeAt, wallTimeOf } from '../../core/zoned-time.ts';
 import type { AgentDialog } from '../screen.ts';
 
-export interface UsageLimit {
+interface UsageLimit {
   /** When it is certainly reset; undefined if no time was stated. */
   readonly resetsAt: number | undefined;
 }

@@ -5,11 +5,7 @@ import { quoteShellWord } from '../../core/shell-word.ts';
 import type { AgentExtension, ExtensionPaths } from '../driver.ts';
 import { extensionName } from '../extension-name.ts';
 
-export const geminiExtension: AgentExtension = {
-  isNeeded: true,
-  folder: extensionFolder,
-  files: extensionFiles,
-};
+export const geminiExtension: AgentExtension = { isNeeded: true, folder: extensionFolder, files: extensionFiles };
 
 function extensionFolder({ home }: ExtensionPaths): string {
   return `.gemini/extensions/${extensionName(home)}`;

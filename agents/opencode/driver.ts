@@ -48,10 +48,7 @@ function launch({ command, settings, resume, scripts, home }: LaunchOptions): La
 }
 
 /** The others are a matter of OpenCode's own configuration. */
-const MODES: Readonly<Record<string, readonly string[]>> = {
-  plan: ['--agent', 'plan'],
-  bypassPermissions: ['--auto'],
-};
+const MODES: Readonly<Record<string, readonly string[]>> = { plan: ['--agent', 'plan'], bypassPermissions: ['--auto'] };
 
 /** What plugin.ts sends to OpenCode. */
 function answer(asked: AskedEvent, decision: PromptDecision): string {

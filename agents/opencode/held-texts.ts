@@ -4,7 +4,7 @@ import type { Fields } from '../loose-fields.ts';
 
 export const LONGEST_TEXT = 2 ** 20;
 
-export interface OpencodeCall {
+interface OpencodeCall {
   /** The id that the provider gave. It may give the same one again. */
   readonly id: string;
   readonly message: string;

@@ -23,7 +23,7 @@ export type OpencodeStep =
   /** It was answered or is over. */
   | { readonly do: 'close'; readonly ask: string; readonly event: Sent<'resolved'> };
 
-export interface OpencodeTranslator {
+interface OpencodeTranslator {
   started(): readonly OpencodeStep[];
   /** A slash command of the user's is about to become a prompt. */
   command(session: string, name: string, args: string): void;

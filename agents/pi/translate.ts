@@ -2,7 +2,7 @@
 
 import { type Fields, fieldsOf, listField, textField } from '../loose-fields.ts';
 
-export interface PiPlace {
+interface PiPlace {
   readonly session: string;
   readonly cwd: string;
 }
@@ -13,7 +13,7 @@ export type PiStep =
   | { readonly do: 'unless it goes on'; readonly event: Fields }
   | { readonly do: 'goes on' };
 
-export interface PiTranslator {
+interface PiTranslator {
   read(event: Fields, place: PiPlace): readonly PiStep[];
 }
 

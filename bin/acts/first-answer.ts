@@ -7,7 +7,7 @@ import { askInThread, type Question } from './own-thread.ts';
 /** Resolves with undefined if it cannot be asked, or is not answered, in the terminal. Rejects when the signal is aborted. */
 export type AskHere = (asked: Question, signal: AbortSignal) => Promise<string | undefined>;
 
-export interface FirstAnswer {
+interface FirstAnswer {
   /** Undefined if nobody answered in time. */
   readonly answer: string | undefined;
   readonly by: 'thread' | 'terminal';

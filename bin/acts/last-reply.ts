@@ -10,7 +10,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { loadReportedReply, type ReportedReply } from '../../threads/reported-reply.ts';
 import { recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 
-export interface LastReply {
+interface LastReply {
   readonly text: string;
   /** The agent has ended its turn. */
   readonly finished: boolean;

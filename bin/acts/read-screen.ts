@@ -5,7 +5,7 @@ import { lookForExit, withoutDeadLine } from '../../tmux/last-output.ts';
 import type { LookResult } from '../../tmux/look.ts';
 import { paneOf, type SessionTarget } from '../find-session.ts';
 
-export interface ScreenLines {
+interface ScreenLines {
   readonly text: string;
   readonly lines: number;
   readonly truncated: boolean;

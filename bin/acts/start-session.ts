@@ -60,9 +60,7 @@ export async function startNext(
     const started = await startOne(reach, place, command, flags, true);
     if (started.created) return started;
   }
-  throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, {
-    hint: 'Try again, or choose a name.',
-  });
+  throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, { hint: 'Try again, or choose a name.' });
 }
 
 /** One more than the highest number. Gaps are not filled, so that an old name is not used again. */
@@ -136,7 +134,7 @@ export async function startOne(
   return { host, session, created, record: undefined, isShell: command === undefined };
 }
 
-export function askedSettings(
+function askedSettings(
   { model, mode, agent, worktree, continue: continues }: StartOptions,
   words: readonly string[],
 ): SessionSettings {

@@ -153,11 +153,7 @@ async function type(
     { ...guard, shows },
     { id: mark, text: words },
     step.do === 'type'
-      ? {
-          shown: typing.shownText(words),
-          stash: step.stash ? typing.stash : undefined,
-          turnEnds: typing.turnEnds,
-        }
+      ? { shown: typing.shownText(words), stash: step.stash ? typing.stash : undefined, turnEnds: typing.turnEnds }
       : {},
   );
   const done = { typed, mark, at, wasBusy: isBusy };

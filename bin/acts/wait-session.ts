@@ -3,7 +3,7 @@
 // restart of the bridge.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createdAtMs, findSessions } from '../../bridge/commands/sessions.ts';
+import { findSessions } from '../../bridge/commands/sessions.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
@@ -120,9 +120,7 @@ function meaningOf({ state, record }: Look, { session }: SessionTarget, since: n
     case 'ended':
       return { state: 'ended', about: null };
     case 'shell':
-      return Date.now() - createdAtMs(session.createdAt) < STARTS_WITHIN_MS
-        ? undefined
-        : { state: 'ended', about: 'shell' };
+      return Date.now() - session.createdAt < STARTS_WITHIN_MS ? undefined : { state: 'ended', about: 'shell' };
     default:
       return undefined;
   }

@@ -32,10 +32,7 @@ function spotsOf(command: Command, path: readonly string[]): readonly Spot[] {
     words: [
       ...subs.map(({ name, sub }) => ({ word: name, about: sub.description() })),
       ...choices.map((word) => ({ word, about: '' })),
-      ...options.map(({ long, short, description }) => ({
-        word: long ?? short ?? '',
-        about: description,
-      })),
+      ...options.map(({ long, short, description }) => ({ word: long ?? short ?? '', about: description })),
       { word: '--help', about: 'show help' },
     ],
     sessions: TAKES_SESSION.includes(path.join(' ')),

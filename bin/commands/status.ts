@@ -30,10 +30,7 @@ export async function showStatus(flags: { readonly json?: boolean }): Promise<vo
     home: home.root,
     servers: servers.map(({ name, api, channel }) => ({ name, api, channel })),
     gateway: pid === undefined ? null : gatewayState(home, since ?? 0),
-    outbox: {
-      waiting: outbox.boxes().flatMap((box) => outbox.letters(box)).length,
-      aside: outbox.aside().length,
-    },
+    outbox: { waiting: outbox.boxes().flatMap((box) => outbox.letters(box)).length, aside: outbox.aside().length },
     openPrompts: loadPromptRecords(home).filter(({ shown }) => !shown).length,
     auto: loadAutoThreads(home),
     defaultHost: config.defaultHost,

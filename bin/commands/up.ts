@@ -170,12 +170,7 @@ async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Pr
 }
 
 function rememberLocal({ home, config }: CliContext, workspace: Workspace): ServerConfig {
-  const local = {
-    api: workspace.api,
-    token: workspace.token,
-    channel: workspace.channelId,
-    user: workspace.userId,
-  };
+  const local = { api: workspace.api, token: workspace.token, channel: workspace.channelId, user: workspace.userId };
   saveLocalServer(home, local);
   return localServer(local, config.projects);
 }

@@ -38,10 +38,7 @@ function judgeMode(mode: number, root: string): readonly Finding[] {
 
 function judgeWriting(code: string | undefined, root: string): readonly Finding[] {
   if (code === undefined) return [];
-  const { why, remedy } = errnoWords(code) ?? {
-    why: code,
-    remedy: 'Check the folder and its disk.',
-  };
+  const { why, remedy } = errnoWords(code) ?? { why: code, remedy: 'Check the folder and its disk.' };
   return [fault('home', `Cannot write to ${root}: ${why}.`, remedy)];
 }
 

@@ -134,7 +134,7 @@ async function again(ask: Questions, fault: string, remedy: string): Promise<voi
 // The token comes from a file, stdin, the environment or a hidden prompt. It is never an argument, because every user of the
 // machine can read the arguments of a process.
 
-export interface Token {
+interface Token {
   readonly token: string;
   /** If given, config.json names this file instead of containing the token. */
   readonly tokenFile: string | undefined;

@@ -47,10 +47,7 @@ export async function chooseHosts(options: HostOptions): Promise<readonly NewHos
 /** The name of this machine in the current configuration. */
 export function nameOfThis(raw: Readonly<Record<string, unknown>>, env: ConfigEnvironment, hostname: string): string {
   const named = typeof raw.host === 'string' && isHostName(raw.host) ? raw.host : undefined;
-  const config: Pick<Config, 'host'> = parseConfig({
-    env: { THREADMUX_HOST: env.THREADMUX_HOST },
-    hostname,
-  });
+  const config: Pick<Config, 'host'> = parseConfig({ env: { THREADMUX_HOST: env.THREADMUX_HOST }, hostname });
   return env.THREADMUX_HOST ? config.host : (named ?? config.host);
 }
 
@@ -60,10 +57,7 @@ export function readHost(text: string, here: string): NewHost {
   const ssh = at === -1 ? text : text.slice(at + 1);
   const name = at === -1 ? (text.split('@').at(-1) ?? '') : text.slice(0, at);
   const hint = 'Use the form name=ssh, for example --host mini=me@mini.local';
-  if (!isSshName(ssh))
-    throw new ThreadmuxError('bad_usage', `--host: "${ssh}" is not a valid ssh name`, {
-      hint,
-    });
+  if (!isSshName(ssh)) throw new ThreadmuxError('bad_usage', `--host: "${ssh}" is not a valid ssh name`, { hint });
   if (!isHostName(name)) throw new ThreadmuxError('bad_usage', `--host: "${name}" is not a valid host name`, { hint });
   if (name === here)
     throw new ThreadmuxError('bad_usage', `--host: ${name} is the name of this machine`, {

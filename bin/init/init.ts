@@ -43,10 +43,7 @@ export interface InitFlags {
 
 const STOPPED = 130;
 const PLACES = [
-  {
-    value: 'local',
-    label: 'In a local workspace: a page in your browser, no account needed',
-  },
+  { value: 'local', label: 'In a local workspace: a page in your browser, no account needed' },
   { value: 'discord', label: 'In Discord' },
 ] as const;
 
@@ -138,9 +135,7 @@ async function keptChannel(present: RawConfig | undefined, ask: Questions): Prom
 
 function checkedApi(api: string): string {
   if (/^https?:\/\//.test(api) && URL.canParse(api)) return api;
-  throw new ThreadmuxError('bad_usage', `--api: "${api}" is not a valid address`, {
-    hint: `Example: ${DISCORD}`,
-  });
+  throw new ThreadmuxError('bad_usage', `--api: "${api}" is not a valid address`, { hint: `Example: ${DISCORD}` });
 }
 
 async function write(root: string, before: ConfigText, after: string, ask: Questions): Promise<void> {

@@ -1,7 +1,7 @@
 // The tools of `threadmux mcp`: names, descriptions for a model, and schemas. Plain data: the schema that is listed is the one that checks
 // the input.
 
-export interface ToolSchema {
+interface ToolSchema {
   readonly [key: string]: unknown;
 }
 
@@ -35,7 +35,7 @@ const READS = { readOnlyHint: true, destructiveHint: false, openWorldHint: false
 const ACTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
 const ENDS = { readOnlyHint: false, destructiveHint: true, openWorldHint: false };
 
-export const MOST_WAIT_SECONDS = 86_400;
+const MOST_WAIT_SECONDS = 86_400;
 
 export const TOOLS: readonly McpTool[] = [
   {

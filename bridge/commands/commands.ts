@@ -59,12 +59,7 @@ const sh: Command = {
   },
 };
 
-const help: Command = {
-  name: 'help',
-  usage: '!help',
-  about: 'this list',
-  run: async () => replyWith(helpText()),
-};
+const help: Command = { name: 'help', usage: '!help', about: 'this list', run: async () => replyWith(helpText()) };
 
 export const COMMANDS: readonly Command[] = [
   newCommand,

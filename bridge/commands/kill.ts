@@ -28,9 +28,7 @@ export const killCommand: Command = {
       throw new ThreadmuxError(
         'session_not_found',
         `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
-        {
-          hint: '`!sessions` lists them. Use the exact name.',
-        },
+        { hint: '`!sessions` lists them. Use the exact name.' },
       );
     // It was written for the session that ran then.
     if (order.liveAt === undefined && found.session.createdAt > snowflakeTime(order.id))

@@ -29,7 +29,7 @@ export interface ProgramPlace {
 /** A bridge in a test may have none. */
 export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: undefined };
 
-export interface LaunchTools {
+interface LaunchTools {
   readonly config: Config;
   readonly hosts: HostList;
   readonly remote: Pick<RemoteHosts, 'home' | 'settings' | 'put'>;
@@ -38,7 +38,7 @@ export interface LaunchTools {
   readonly path: string | undefined;
 }
 
-export interface AgentStart {
+interface AgentStart {
   readonly host: string;
   readonly directory: string;
   readonly agent: ConfiguredAgent;

@@ -220,9 +220,7 @@ async function bind(
   throw new ThreadmuxError(
     'bad_usage',
     `${untrustedCode(name)} was not started, because no channel of this server is for sessions in ${untrustedCode(directory)}.`,
-    {
-      hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.',
-    },
+    { hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.' },
   );
 }
 

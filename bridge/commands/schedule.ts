@@ -107,10 +107,7 @@ function scheduleList(order: CommandCall, tools: CommandContext): CommandReply {
   const lines = all.slice(0, LISTED).map((one) => line(one, order.thread === undefined));
   const shown = all.slice(0, lines.filter((_, at) => lines.slice(0, at + 1).join('\n').length < ROOM).length);
   const more = all.length > shown.length ? `\n-# … and ${all.length - shown.length} more` : '';
-  return {
-    content: lines.slice(0, shown.length).join('\n') + more,
-    components: cancelButtons(shown),
-  };
+  return { content: lines.slice(0, shown.length).join('\n') + more, components: cancelButtons(shown) };
 }
 
 function line({ id, text, due, rule, thread }: ScheduledMessage, isElsewhere: boolean): string {

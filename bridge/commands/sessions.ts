@@ -120,12 +120,7 @@ function wordsFor({ pane }: Session, state: ShownState): string {
 }
 
 export function sessionAge(createdAt: number): string {
-  return formatDuration(Date.now() - createdAtMs(createdAt), 1);
-}
-
-/** tmux counts in seconds. */
-export function createdAtMs(at: number): number {
-  return at < 1e12 ? at * 1_000 : at;
+  return formatDuration(Date.now() - createdAt, 1);
 }
 
 function bounded(lines: readonly string[]): string {

@@ -19,7 +19,7 @@ export function modeName(mode: string, { modes }: Pick<AgentDriver, 'modes'>): s
   return name === 'default' ? 'manual' : name;
 }
 
-export type ModeSwitch =
+type ModeSwitch =
   | { readonly is: 'done' }
   /** The key does not lead to it; `now` is the mode after a full round. */
   | { readonly is: 'not-offered'; readonly now: string }

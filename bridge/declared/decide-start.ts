@@ -39,7 +39,7 @@ interface LookFacts {
   readonly isFirst: boolean;
 }
 
-export interface LookMeaning {
+interface LookMeaning {
   readonly memory: DeclaredMemory;
   readonly happened: 'nothing' | 'ended' | 'crashed';
 }
@@ -72,7 +72,7 @@ export function atBridgeStart(memory: DeclaredMemory, now: number): DeclaredMemo
   return { ...memory, crashes, givenUp: memory.givenUp && crashes.length > 0 };
 }
 
-export interface StartFacts {
+interface StartFacts {
   readonly start: 'auto' | 'manual';
   /** Undefined if its host could not be asked. */
   readonly isThere: boolean | undefined;

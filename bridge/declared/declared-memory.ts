@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import { type DeclaredMemory, memorySchema, NOTHING_KNOWN } from './decide-start.ts';
 
-export interface DeclaredMemories {
+interface DeclaredMemories {
   get(key: string): DeclaredMemory;
   /** False if nothing has changed. */
   set(key: string, memory: DeclaredMemory): boolean;

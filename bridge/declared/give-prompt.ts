@@ -34,10 +34,7 @@ export async function givePrompt({ place, pane, memory }: Running, parts: Prompt
   const record =
     known ??
     // Somebody else started it, or the bridge was killed before it created the thread.
-    (await threads.ensure(session, {
-      directory: pane.path,
-      shell: isDeclaredStart(pane.started) ? 'no' : 'found',
-    }));
+    (await threads.ensure(session, { directory: pane.path, shell: isDeclaredStart(pane.started) ? 'no' : 'found' }));
   const getsIt = getsPrompt(pane.started, tools.config.host) && memory.prompted !== run;
   if (record === undefined || !getsIt) return memory.prompted;
   if (place.prompt === undefined) return run;

@@ -2,7 +2,7 @@
 
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 
-export interface StartQueue {
+interface StartQueue {
   /** Begins after the start of this session that is under way. */
   once<T>(key: string, act: () => Promise<T>): Promise<T>;
   /** Also waits for its turn on its host. The next one may begin when `runs` is called: its thread can be created later. */

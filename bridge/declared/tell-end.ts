@@ -78,8 +78,8 @@ function outlook({ label }: DeclaredPlace, next: StartDecision, count: number): 
   }
 }
 
-export const START_DECLARED = 'start';
+const START_DECLARED = 'start';
 
-export function startButton({ label }: Pick<DeclaredPlace, 'label'>): ComponentRow {
+function startButton({ label }: Pick<DeclaredPlace, 'label'>): ComponentRow {
   return row(button(`Start ${label}`, `${START_DECLARED}:${label}`, 'good'));
 }

@@ -2,7 +2,7 @@
 
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 
-export interface TimedLooks {
+interface TimedLooks {
   in(host: string, ms: number): void;
   /** Resolves when the looks that have begun are over. No other begins. */
   close(): Promise<unknown>;

@@ -54,7 +54,7 @@ export async function answerQuestion(
 }
 
 /** Undefined if the question takes no text. */
-export function actionFor(text: string, options: readonly AgentDialogOption[]): CardAction | undefined {
+function actionFor(text: string, options: readonly AgentDialogOption[]): CardAction | undefined {
   const isNamed = ({ label, number, field }: AgentDialogOption) =>
     field === undefined && (label.toLowerCase() === text.toLowerCase() || String(number) === text);
   const option = options.findIndex(isNamed);

@@ -36,7 +36,7 @@ export interface Dialogs {
 /** What a panel is closed for: a command from the thread opened it, or a message waits. */
 type PanelReason = 'command' | 'message';
 
-export interface CardTap {
+interface CardTap {
   readonly thread: string;
   readonly message: string;
   readonly print: string;

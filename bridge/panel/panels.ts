@@ -34,7 +34,6 @@ interface PanelsOptions extends BridgeParts {
   readonly guildId: string;
   readonly declared: DeclaredSessions;
   readonly path: string;
-  readonly everyMs?: number | undefined;
   readonly lastEveryMs?: number | undefined;
 }
 
@@ -60,7 +59,7 @@ const messageSchema = z.object({ id: z.string(), channel_id: z.string() });
 
 export function createPanels(options: PanelsOptions): Panels {
   const { rest, server, config, threads, declared, log, guildId } = options;
-  const { everyMs = EVERY_MS, lastEveryMs = LAST_EVERY_MS } = options;
+  const { lastEveryMs = LAST_EVERY_MS } = options;
   const panels = new Map(Object.entries(readJson(options.path, z.record(z.string(), panelSchema)) ?? {}));
   const changedAt = new Map<string, number>();
   /** Messages that we delete ourselves. */
@@ -86,7 +85,7 @@ export function createPanels(options: PanelsOptions): Panels {
 
   /** Everything that changes meanwhile is one edit. */
   function wake(channel: string, ms = SETTLE_MS): void {
-    if (isOpen) updates.in(channel, Math.max(ms, (changedAt.get(channel) ?? 0) + everyMs - Date.now()));
+    if (isOpen) updates.in(channel, Math.max(ms, (changedAt.get(channel) ?? 0) + EVERY_MS - Date.now()));
   }
 
   const wakeAll = () => {
@@ -101,7 +100,7 @@ export function createPanels(options: PanelsOptions): Panels {
 
   async function update(channel: string): Promise<void> {
     // Nothing is edited twice within two seconds.
-    if (Date.now() < (changedAt.get(channel) ?? 0) + everyMs) return wake(channel);
+    if (Date.now() < (changedAt.get(channel) ?? 0) + EVERY_MS) return wake(channel);
     const isChanged = await (channels.includes(channel) ? show(channel) : takeAway(channel));
     if (isChanged) changedAt.set(channel, Date.now());
   }

@@ -96,12 +96,7 @@ export async function tellStory({ workspace, bot, at }) {
   await write(shop, 'Good. Run the tests and commit.', '✅');
   at(1);
   const id = 'p:aaaaaaaaaaaaaaaaaaaaaa';
-  const button = (label, style, action) => ({
-    type: 2,
-    style,
-    label,
-    custom_id: `${id}:${action}`,
-  });
+  const button = (label, style, action) => ({ type: 2, style, label, custom_id: `${id}:${action}` });
   await say(
     shop,
     [

@@ -126,9 +126,7 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
       job.begin();
       const said = await turnOf(job).catch((error: Error): Told => {
         complain(error);
-        return {
-          due: { ...notStarted(error), id: job.id, startedAt: Date.now(), parts: [], shown: [] },
-        };
+        return { due: { ...notStarted(error), id: job.id, startedAt: Date.now(), parts: [], shown: [] } };
       });
       const isFinished = said !== undefined && (await finish(said.due, said.streamed));
       if (said === undefined) remember({ running: undefined });

@@ -79,10 +79,7 @@ const dueSchema = z.object({
   /** How it ended, as a separate message. */
   words: z.string(),
   silent: z.boolean(),
-  turn: z.object({
-    kind: z.enum(['done', 'failed', 'stopped']),
-    because: z.string().exactOptional(),
-  }),
+  turn: z.object({ kind: z.enum(['done', 'failed', 'stopped']), because: z.string().exactOptional() }),
 });
 const notedSchema = z.object({
   id: z.string(),
@@ -128,10 +125,7 @@ export function openUnpostedFile(home: Home, thread: string): UnpostedFile {
 }
 
 function storedPart({ content, files }: StreamPart) {
-  const stored = files?.map(({ name, data }) => ({
-    name,
-    data: Buffer.from(data).toString('base64'),
-  }));
+  const stored = files?.map(({ name, data }) => ({ name, data: Buffer.from(data).toString('base64') }));
   return { content, ...(stored === undefined ? {} : { files: stored }) };
 }
 

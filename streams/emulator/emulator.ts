@@ -59,11 +59,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
   terminal.unicode.register(terminalWidths);
   terminal.unicode.activeVersion = terminalWidths.version;
   const hidden = trackHidden(terminal);
-  let state: FilterState = {
-    inside: from?.inside ?? 'nothing',
-    marks: from?.marks ?? 0,
-    credit: SPARE_CELLS,
-  };
+  let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0, credit: SPARE_CELLS };
   let creditAt = performance.now();
   /** In this second and in the one before: a flood that continues is reported once. */
   let skips = false;

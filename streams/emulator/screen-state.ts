@@ -148,10 +148,7 @@ export function trackHidden(terminal: Terminal): HiddenTracker {
     const first = Number(top) || 1;
     const last = Math.min(Number(bottom) || terminal.rows, terminal.rows);
     if (last > first)
-      hidden = {
-        ...hidden,
-        region: { ...hidden.region, [terminal.buffer.active.type]: [first, last] },
-      };
+      hidden = { ...hidden, region: { ...hidden.region, [terminal.buffer.active.type]: [first, last] } };
     return false;
   });
   parser.registerEscHandler({ final: '7' }, save);

@@ -55,12 +55,7 @@ function lastLines(store: TextStore, length: number): string {
 
 /** How a program ended, as far as known. */
 export type TerminalEnding =
-  | {
-      readonly kind: 'exited';
-      readonly code?: number;
-      readonly signal?: string;
-      readonly at: number;
-    }
+  | { readonly kind: 'exited'; readonly code?: number; readonly signal?: string; readonly at: number }
   | { readonly kind: 'gone'; readonly at: number }
   | { readonly kind: 'ended'; readonly at: number };
 

@@ -98,12 +98,7 @@ export async function openTerminalOutput(
       const { left, live } = await emulator.finish();
       return { ...(await stored(left)), live };
     },
-    checkpoint: () => ({
-      position: log.position(),
-      emulator: emulator.snapshot(),
-      text: store.kept(),
-      lines,
-    }),
+    checkpoint: () => ({ position: log.position(), emulator: emulator.snapshot(), text: store.kept(), lines }),
     lines: () => lines,
     close: emulator.close,
   };

@@ -10,12 +10,7 @@ import type { EmulatorSize } from '../emulator/screen-state.ts';
 
 export type PaneSeen =
   | { readonly kind: 'runs'; readonly size: EmulatorSize }
-  | {
-      readonly kind: 'dead';
-      readonly code?: number;
-      readonly signal?: string;
-      readonly at?: number;
-    }
+  | { readonly kind: 'dead'; readonly code?: number; readonly signal?: string; readonly at?: number }
   /** The session, the pane or the whole server is gone. */
   | { readonly kind: 'gone' };
 
@@ -117,10 +112,7 @@ export function seenOf(rows: readonly Row[], pane: PaneRef): PaneSeen {
   );
   if (row === undefined) return { kind: 'gone' };
   if (row.pane_dead !== '1')
-    return {
-      kind: 'runs',
-      size: { width: Number(row.pane_width), height: Number(row.pane_height) },
-    };
+    return { kind: 'runs', size: { width: Number(row.pane_width), height: Number(row.pane_height) } };
   return {
     kind: 'dead',
     ...(row.pane_dead_status === '' ? {} : { code: Number(row.pane_dead_status) }),

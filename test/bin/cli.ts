@@ -14,7 +14,7 @@ export const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', impo
 /** Every attempt starts a process. */
 export const WAIT = { timeout: 20_000, interval: 50 } as const;
 
-export interface Result {
+interface Result {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;

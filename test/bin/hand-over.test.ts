@@ -29,10 +29,7 @@ async function start() {
 
 /** The real program, running and connected. */
 async function up({ home }: Machine, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [PROGRAM, 'up'], {
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [PROGRAM, 'up'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
   child.stdout.on('data', (data) => {

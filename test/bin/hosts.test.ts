@@ -66,9 +66,7 @@ describe('sessions on another host', () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
     expect((await run(['start', 'web@far', '--', 'cat'])).status).toBe(0);
-    const { command } = (await run(['attach', 'web@far', '--json'])).data() as {
-      command: string[];
-    };
+    const { command } = (await run(['attach', 'web@far', '--json'])).data() as { command: string[] };
     expect(command.slice(0, 4)).toEqual(['ssh', '-t', '--', 'far']);
     expect(command[4]).toContain(`'attach-session' '-t' '$0'`);
     expect((await run(['kill', 'web@far'])).status).toBe(0);

@@ -71,12 +71,7 @@ describe('logs', () => {
     writeFileSync(log, `${line(3)}\n`);
     expect((await cli.run(['logs', '-n', '2'])).stdout).toBe(`${line(2)}\n${line(3)}\n`);
     const json = (await cli.run(['logs', '-n', '1', '--json'])).data();
-    expect(json).toEqual({
-      at: '2026-01-02T03:04:05.000Z',
-      who: 'up',
-      level: 'info',
-      text: 'event n=3',
-    });
+    expect(json).toEqual({ at: '2026-01-02T03:04:05.000Z', who: 'up', level: 'info', text: 'event n=3' });
     const following = start(cli, ['logs', '-f', '-n', '1']);
     await vi.waitFor(() => expect(following.stdout()).toBe(`${line(3)}\n`), WAIT);
     appendFileSync(log, `${line(4)}\n`);
@@ -107,10 +102,7 @@ describe('outbox', () => {
     });
     expect((await cli.run(['outbox', 'show', '77.3-100000002.9'])).stdout).toContain('"Stop"');
     const aside = '1760000000000-77.3-100000001.8';
-    expect((await cli.run(['outbox', 'retry', aside, '--json'])).data()).toEqual({
-      putBack: [aside],
-      waiting: 1,
-    });
+    expect((await cli.run(['outbox', 'retry', aside, '--json'])).data()).toEqual({ putBack: [aside], waiting: 1 });
     expect(readdirSync(join(outbox, 'aside'))).toEqual(['notes.txt']);
     // A courier may have taken them already; one that is still there has its old place.
     const left = existsSync(join(outbox, '77.3')) ? readdirSync(join(outbox, '77.3')) : [];
@@ -122,9 +114,7 @@ describe('auto', () => {
   it('is stored where the bridge reads it', async () => {
     const cli = startCli();
     expect((await cli.run(['auto', 'on'])).stdout).toBe('on\n');
-    expect(JSON.parse(readFileSync(join(cli.root, 'state', 'auto.json'), 'utf8'))).toEqual({
-      on: true,
-    });
+    expect(JSON.parse(readFileSync(join(cli.root, 'state', 'auto.json'), 'utf8'))).toEqual({ on: true });
     expect((await cli.run(['auto', 'off', '--json'])).data()).toEqual({ on: false });
     expect((await cli.run(['auto', '--json'])).data()).toEqual({ on: false });
   });

@@ -27,9 +27,7 @@ it.each(['max_inotify_instances', 'max_inotify_watches'])(
   async (limit) => {
     const workspace = await startTestWorkspace();
     const { person, api, token, channelId, userId } = workspace;
-    const cli = startCli({
-      servers: [{ name: 'test', token, channel: channelId, allow: [userId], api }],
-    });
+    const cli = startCli({ servers: [{ name: 'test', token, channel: channelId, allow: [userId], api }] });
     mkdirSync(join(cli.root, 'state'), { mode: 0o700 });
     writeFileSync(join(cli.root, 'state', 'auto.json'), '{"on":true}');
     const [program = '', ...args] = withoutWatches(limit);

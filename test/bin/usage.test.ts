@@ -60,11 +60,7 @@ describe('the command line', () => {
   ])('answers %j with exit code %i, code %s, a message and a hint', async (args, status, code) => {
     const result = await startCli().run([...args, '--json']);
     expect(result).toMatchObject({ status, stdout: '' });
-    expect(result.error()).toMatchObject({
-      code,
-      message: expect.any(String),
-      hint: expect.any(String),
-    });
+    expect(result.error()).toMatchObject({ code, message: expect.any(String), hint: expect.any(String) });
   });
 
   it('exits with 78 for an invalid configuration, whatever the command', async () => {
@@ -77,9 +73,7 @@ describe('the command line', () => {
 
   it('never prints a token', async () => {
     const token = `MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.${'x'.repeat(38)}`;
-    const { run } = startCli({
-      servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }],
-    });
+    const { run } = startCli({ servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }] });
     for (const args of [['config'], ['status', '--json'], ['sessions', '--json']]) {
       const { stdout, stderr, status } = await run(args);
       expect(status).toBe(0);

@@ -68,10 +68,7 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
   const config = configOf(machine, file, name);
   const lines: string[] = [];
   const log = createLog((line) => lines.push(line), { secrets: [workspace.token] });
-  const server = {
-    ...localServer(addressOf(workspace)),
-    ...(allow === undefined ? {} : { allow }),
-  };
+  const server = { ...localServer(addressOf(workspace)), ...(allow === undefined ? {} : { allow }) };
   const rewrite: Setting['rewrite'] = (now) =>
     writeFileSync(machine.home.path('config.json'), JSON.stringify(now), { mode: 0o600 });
   if (isLive) rewrite(file);

@@ -6,9 +6,7 @@ import { startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 const numbered = (count: number) => Array.from({ length: count }, (_, n) => `message ${n}`);
 
 describe('a burst of messages', () => {
-  it('to one session arrives once, in order, each message with its receipt', {
-    timeout: 120_000,
-  }, async () => {
+  it('to one session arrives once, in order, each message with its receipt', { timeout: 120_000 }, async () => {
     const setting = await startSetting({ settleMs: 10 });
     const claude = await setting.claude('web', { replies: false });
     const wanted = numbered(30);

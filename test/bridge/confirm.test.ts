@@ -50,11 +50,7 @@ describe('the confirmation of a message', () => {
   it('presses Enter once more when it had no effect, and never types the text twice', async () => {
     const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 1));
     expect((await claude.tell('close')).box).toBe('hello you');
-    expect(await confirm(message, proof)).toEqual({
-      kind: 'submitted',
-      by: expect.any(String),
-      dialog: false,
-    });
+    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: false });
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello you' }]);
   });
 
@@ -74,10 +70,7 @@ describe('the confirmation of a message', () => {
   it('gives up when Enter has no effect twice, and says that the text is still in the box', async () => {
     const { claude, message, proof } = await typed('hello you', (one) => one.tell('swallow', 99));
     const verdict = await confirm(message, proof);
-    expect(verdict).toMatchObject({
-      kind: 'unproven',
-      because: expect.stringContaining('still in the input box'),
-    });
+    expect(verdict).toMatchObject({ kind: 'unproven', because: expect.stringContaining('still in the input box') });
     expect(await claude.tell('close')).toMatchObject({ box: 'hello you', swallowed: 2 });
   });
 
@@ -182,11 +175,7 @@ describe('the confirmation of a message', () => {
     const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
     await claude.tell('dialog', 'rm -rf /');
     const stop = new AbortController();
-    const never = {
-      ...proof,
-      receipt: async (ms: number) => sleep(ms, false),
-      signal: stop.signal,
-    };
+    const never = { ...proof, receipt: async (ms: number) => sleep(ms, false), signal: stop.signal };
     const verdict = confirm(message, never).catch(() => 'stopped');
     await sleep(2_000);
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello' }]);
@@ -196,11 +185,7 @@ describe('the confirmation of a message', () => {
 
   it('of a slash command is read from the screen', async () => {
     const { message, proof } = await typed('/clear', async () => {}, 'slash');
-    expect(await confirm(message, proof)).toEqual({
-      kind: 'submitted',
-      by: expect.any(String),
-      dialog: false,
-    });
+    expect(await confirm(message, proof)).toEqual({ kind: 'submitted', by: expect.any(String), dialog: false });
   });
 
   it('fails when Claude exits, and says so', async () => {

@@ -92,10 +92,7 @@ describe('the decision', () => {
   it('is to stash only a draft that is not ours', () => {
     expect(decide(facts)).toEqual({ do: 'type', stash: false });
     expect(decide({ ...facts, screen: draft })).toEqual({ do: 'type', stash: true });
-    expect(decide({ ...facts, screen: draft, standing: 'something else' })).toEqual({
-      do: 'type',
-      stash: true,
-    });
+    expect(decide({ ...facts, screen: draft, standing: 'something else' })).toEqual({ do: 'type', stash: true });
     expect(decide({ ...facts, screen: draft, standing: 'half a thought' }).do).toBe('wait');
     const placeholder = { ...draft, text: '[Pasted text #1 +9 lines]' };
     expect(decide({ ...facts, screen: placeholder, standing: 'a\n'.repeat(10) }).do).toBe('wait');

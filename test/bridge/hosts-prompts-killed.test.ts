@@ -43,9 +43,7 @@ const ANSWER_STEPS = ['give before', 'give after', 'taken before', 'taken after'
 
 it.each(Object.keys(kill))(
   'a prompt on a host is allowed once, although %s is killed at a step of the answer',
-  {
-    timeout: 240_000,
-  },
+  { timeout: 240_000 },
   async (victim) => {
     const all = await start();
     const isScript = victim === 'the script that gives the answer';

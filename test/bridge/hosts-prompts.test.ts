@@ -66,10 +66,7 @@ describe('a prompt on a host', () => {
   it('is denied by a text', async () => {
     const asked = await start();
     const said = await asked.far.say(asked.pane.thread, 'no, use a temp dir');
-    expect(decisionIn(await asked.hook.printed)).toEqual({
-      behavior: 'deny',
-      message: 'no, use a temp dir',
-    });
+    expect(decisionIn(await asked.hook.printed)).toEqual({ behavior: 'deny', message: 'no, use a temp dir' });
     await asked.far.untilMarked(said, '✅');
     expect(await verdictOf(asked.far.workspace, asked.message)).toMatch(/^⛔ \*\*Denied\*\*/);
   });

@@ -34,9 +34,7 @@ async function start(servers: Servers) {
 }
 
 describe.each(SERVERS)('two hosts with sshd and no Node.js, through %s', (_, servers) => {
-  it('support everything, also after one was unreachable, and never have the token', {
-    timeout: 300_000,
-  }, async () => {
+  it('support everything, also after one was unreachable, and never have the token', { timeout: 300_000 }, async () => {
     const { setting, mini, claude, folder } = await start(servers);
     const { workspace } = setting;
     const { person, channelId, token } = workspace;
@@ -169,9 +167,7 @@ function lettersIn({ ours }: FarHost): readonly string[] {
 
 /** Files that contain these words, also in their names. Sockets and FIFOs are skipped. */
 function search(words: string, places: readonly string[]): readonly string[] {
-  const inside = spawnSync('grep', ['-rlaF', '-D', 'skip', '--', words, ...places], {
-    encoding: 'utf8',
-  });
+  const inside = spawnSync('grep', ['-rlaF', '-D', 'skip', '--', words, ...places], { encoding: 'utf8' });
   if (inside.status !== 0 && inside.status !== 1) throw new Error(inside.stderr);
   const names = execFileSync('find', places, { encoding: 'utf8' }).split('\n');
   return [...inside.stdout.split('\n'), ...names.filter((name) => name.includes(words))].filter(Boolean);

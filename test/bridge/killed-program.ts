@@ -37,7 +37,7 @@ kill -9 "$pid"
 [ "$when" = after ] || exec tmux "$@"
 `;
 
-export interface RunningProgram {
+interface RunningProgram {
   readonly ended: Promise<unknown>;
   /** Kills it at a step. */
   killAt(step: string, when: 'before' | 'after', whom: 'program' | 'both'): Promise<void>;

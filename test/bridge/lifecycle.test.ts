@@ -92,13 +92,9 @@ describe('sessions made by hand', () => {
   });
 
   it('do not count as closed when their host is unreachable', async () => {
-    const setting = await startSetting({
-      file: { hosts: { mini: { ssh: 'no-such-host.invalid' } } },
-    });
+    const setting = await startSetting({ file: { hosts: { mini: { ssh: 'no-such-host.invalid' } } } });
     const { workspace } = setting;
-    const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
-      content: 'Welcome',
-    });
+    const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content: 'Welcome' });
     await workspace.bot('POST', `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`, {
       name: '[agent] web@mini',
     });

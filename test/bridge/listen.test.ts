@@ -91,9 +91,7 @@ describe('the listener', () => {
     const theirs = await person.say(channelId, 'just talking');
     const fake = await person.startThread(channelId, theirs.id, '[agent] web');
     await person.say(fake.id, 'into the fake');
-    await rest.call('POST', `/channels/${threads[0]?.id}/messages`, {
-      body: { content: 'by the bot' },
-    });
+    await rest.call('POST', `/channels/${threads[0]?.id}/messages`, { body: { content: 'by the bot' } });
     await person.say(channelId, '!sessions all');
     await person.say(threads[0]?.id ?? '', 'for real');
     await vi.waitFor(() => expect(accepted).toHaveLength(2));

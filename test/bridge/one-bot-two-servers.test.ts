@@ -27,10 +27,7 @@ async function start(names: readonly ('home' | 'work' | 'across')[]) {
       ...{ projects: [{ path: project, channel: guilds.work.channelId }], onlyProjects: true },
     },
     /** One entry of the configuration, with the channel of a project on the other server. */
-    across: {
-      ...serverAt(guilds.home, 'across'),
-      projects: [{ path: project, channel: guilds.work.channelId }],
-    },
+    across: { ...serverAt(guilds.home, 'across'), projects: [{ path: project, channel: guilds.work.channelId }] },
   };
   const setting = await startSetting({ servers: () => names.map((name) => all[name]) });
   saveAutoThreads(setting.machine.home, true);

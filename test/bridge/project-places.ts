@@ -20,7 +20,7 @@ import { type FarHost, startFarHost } from './remote-host.ts';
 
 export const SLOW = { ...WAIT, timeout: 60_000 } as const;
 
-export interface ProjectPlace {
+interface ProjectPlace {
   readonly host: 'laptop' | 'mini';
   readonly server: 'discord' | 'local';
 }
@@ -76,7 +76,7 @@ export async function startProjectAt({ host, server }: ProjectPlace, keys: objec
   };
 }
 
-export interface ProjectPanel {
+interface ProjectPanel {
   until(what: RegExp): Promise<unknown>;
   press(button: 'Start' | 'Stop', label: string): Promise<unknown>;
 }

@@ -67,6 +67,24 @@ describe('a tap', () => {
     expect(await verdictOf(parts.setting.workspace, message)).toBe('✅ **Always allowed** — you');
   });
 
+  it('counts also if it is faster than the answer of the server that has taken the message', async () => {
+    let answerNow = () => {};
+    const over = new Promise<void>((resolve) => {
+      answerNow = resolve;
+    });
+    const onRequest = ({ method, body }: { method: string; body: unknown }) =>
+      method === 'POST' && JSON.stringify(body ?? '').includes('Always allow')
+        ? { kind: 'answer-late' as const, over }
+        : undefined;
+    const parts = await start({ faults: { onRequest } });
+    const { hook, message } = await ask(parts);
+    await tap(parts.setting, message, 'Allow');
+    await aWhile(500);
+    answerNow();
+    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+    expect(await verdictOf(parts.setting.workspace, message)).toBe('✅ **Allowed** — you');
+  });
+
   it('opens a text field for a reason', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);

@@ -75,10 +75,7 @@ describe('a message that was typed but not confirmed', () => {
     const claude = await setting.claude('web');
     await claude.tell('mute', true);
     const message = await setting.say(claude, 'hello');
-    await vi.waitFor(async () => expect(await setting.marks(message)).toEqual(['⚠️']), {
-      ...WAIT,
-      timeout: 40_000,
-    });
+    await vi.waitFor(async () => expect(await setting.marks(message)).toEqual(['⚠️']), { ...WAIT, timeout: 40_000 });
     const told = await setting.answer(claude, /^⚠️ Typed, but not confirmed\. Check the screen/);
     expect((await notices(setting, claude)).filter((text) => /Not delivered/.test(text))).toEqual([]);
     expect(JSON.stringify(told.components)).toContain(`retry-asks:${message.id}`);
@@ -191,9 +188,7 @@ describe('a message written as soon as the thread exists', () => {
     const variables = Object.entries(machine.env).map(([name, value]) => `${name}='${value}'`);
     const claude = `'${process.execPath}' '${FAKE_CLAUDE}' "$d" '${DROP}'`;
     const lines = ['#!/bin/sh', `d=$(mktemp -d ${folder}/XXXXXX)`, 'sleep 1'];
-    writeFileSync(agent, [...lines, `exec env ${variables.join(' ')} ${claude}`].join('\n'), {
-      mode: 0o755,
-    });
+    writeFileSync(agent, [...lines, `exec env ${variables.join(' ')} ${claude}`].join('\n'), { mode: 0o755 });
     for (const session of ['shop-1', 'shop-2', 'shop-3']) {
       await setting.say(workspace.channelId, `!new ${session}`);
       const thread = await threadOf(setting, session);

@@ -53,16 +53,9 @@ export async function startRemoteProgram(
   // The real ssh client finds its configuration through the password file, not through HOME.
   const client = `#!/bin/sh\nPATH=\${PATH#*:}; exec ssh -F '${far.ssh.configFile}' "$@"\n`;
   writeFileSync(join(bin, 'ssh'), client, { mode: 0o755 });
-  const env = {
-    ...machine.env,
-    PATH: `${bin}:${machine.env.PATH}`,
-    THREADMUX_TMUX_SOCKET: machine.tmux.socket,
-  };
+  const env = { ...machine.env, PATH: `${bin}:${machine.env.PATH}`, THREADMUX_TMUX_SOCKET: machine.tmux.socket };
   const up = async () => {
-    const child = spawn(process.execPath, [PROGRAM, 'up'], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(process.execPath, [PROGRAM, 'up'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     onTestFinished(() => void child.kill('SIGKILL'));
     await once(child.stdout, 'data');
     const pid = holderOf(machine.home.path('state', 'bridge.lock'));

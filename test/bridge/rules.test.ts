@@ -33,8 +33,6 @@ describe('the list of allowed users', () => {
 
 describe('the meaning of a message:', () => {
   const message: Incoming = {
-    id: '5',
-    channelId: '9',
     authorId: '1',
     fromBot: false,
     fromWebhook: false,
@@ -239,10 +237,7 @@ describe('slash commands', () => {
         application_id: '2',
         token: 't',
         type: 2,
-        data: {
-          name,
-          options: Object.entries(options).map(([key, value]) => ({ name: key, value })),
-        },
+        data: { name, options: Object.entries(options).map(([key, value]) => ({ name: key, value })) },
       }),
     );
 

@@ -137,7 +137,7 @@ describe('a channel that talks to a session', () => {
     expect([starts(), claude.prompts()]).toEqual([1, ['one', 'two']]);
     await setting.restart();
     await reconcile(setting);
-    setting.shared.threads.heardActive([channelId], new Set()); // what a new connection tells: only threads
+    await setting.shared.threads.heardActive([channelId], new Set()); // what a new connection tells: only threads
     expect(record(setting, channelId)).toMatchObject({ inChannel: true, archived: 'no', closed: false });
     expect(await threadNames(setting.workspace)).toEqual([]);
   });

@@ -15,11 +15,7 @@ async function violations(page: Page): Promise<readonly string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {
     const { axe } = window as unknown as {
-      axe: {
-        run(): Promise<{
-          violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-        }>;
-      };
+      axe: { run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> };
     };
     const found = await axe.run();
     return found.violations.flatMap(({ id, nodes }) =>

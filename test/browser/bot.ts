@@ -10,7 +10,7 @@ interface Option {
   readonly focused?: boolean;
 }
 
-export interface Heard {
+interface Heard {
   readonly kind: 'command' | 'tap' | 'autocomplete';
   readonly name: string;
   readonly channel: string;
@@ -18,11 +18,7 @@ export interface Heard {
   readonly values: readonly string[];
 }
 
-const KINDS: Readonly<Record<number, Heard['kind']>> = {
-  2: 'command',
-  3: 'tap',
-  4: 'autocomplete',
-};
+const KINDS: Readonly<Record<number, Heard['kind']>> = { 2: 'command', 3: 'tap', 4: 'autocomplete' };
 
 export async function startRestClient(workspace: TestWorkspace) {
   const heard: Heard[] = [];

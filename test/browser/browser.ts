@@ -51,7 +51,7 @@ export function closeBrowserAtTheEnd(): void {
   });
 }
 
-export interface Sheet {
+interface Sheet {
   readonly page: Page;
   /** Errors of the page; a test that expects one removes it. */
   readonly complaints: string[];

@@ -98,12 +98,7 @@ describe('hostile content never runs', () => {
     await you.openSession('web');
     await say('choose', { components: buttons('<img src=x onerror=window.__pwned=1>') });
     await say('link', {
-      components: [
-        {
-          type: 1,
-          components: [{ type: 2, style: 5, label: 'go', url: 'javascript:window.__pwned=1' }],
-        },
-      ],
+      components: [{ type: 1, components: [{ type: 2, style: 5, label: 'go', url: 'javascript:window.__pwned=1' }] }],
     });
     await see(page.getByRole('button', { name: '<img src=x' }));
     expect(await page.locator('.components a').count()).toBe(0);

@@ -21,9 +21,7 @@ export async function openWorkspace(
 
 export async function startThread(workspace: TestWorkspace, title: string): Promise<string> {
   const content = `**\`web\`** on \`laptop\`, in \`~/shop\`\nWrite here. ${title}`;
-  const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
-    content,
-  });
+  const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content });
   const path = `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`;
   const made = await workspace.bot('POST', path, { name: title });
   if (made.status >= 300) throw new Error(JSON.stringify(made.body));
@@ -48,12 +46,7 @@ export function buttons(...labels: readonly string[]) {
   return [
     {
       type: 1,
-      components: labels.map((label, at) => ({
-        type: 2,
-        style: 1,
-        label,
-        custom_id: `${PROMPT}:pick:${at}`,
-      })),
+      components: labels.map((label, at) => ({ type: 2, style: 1, label, custom_id: `${PROMPT}:pick:${at}` })),
     },
   ];
 }

@@ -103,9 +103,7 @@ describe('a process that takes the port while the program is down', () => {
     await you.openSession('web');
     await workspace.close();
     const squatter = await squat(Number(new URL(workspace.url).port));
-    await vi.waitFor(() => expect(squatter.frames.join()).toContain('"op":6'), {
-      timeout: 30_000,
-    });
+    await vi.waitFor(() => expect(squatter.frames.join()).toContain('"op":6'), { timeout: 30_000 });
     await you.write('written while he listens');
     await vi.waitFor(() => expect(squatter.requests.some(({ body }) => body.includes('written while'))).toBe(true));
     await page.close();
@@ -124,11 +122,7 @@ describe('a process that takes the port while the program is down', () => {
           typeof headers[name] === 'string' ? [[name, headers[name]]] : [],
         ),
       );
-      const replayed = await fetch(again.url + path, {
-        method,
-        headers: sent,
-        ...(method === 'GET' ? {} : { body }),
-      });
+      const replayed = await fetch(again.url + path, { method, headers: sent, ...(method === 'GET' ? {} : { body }) });
       expect([path, replayed.status]).toEqual([path, 401]);
     }
     for (const frame of squatter.frames) expect(frame).not.toContain(workspace.person.token);

@@ -162,9 +162,7 @@ describe('the conversation', () => {
     const message = await say('-# working · 3 s');
     workspace.tellState(thread, { state: 'working', since: Date.now() - 3_000 });
     await see(page.locator('#place-state', { hasText: 'working' }));
-    await workspace.bot('PATCH', `/channels/${thread}/messages/${message.id}`, {
-      content: 'done now',
-    });
+    await workspace.bot('PATCH', `/channels/${thread}/messages/${message.id}`, { content: 'done now' });
     await see(you.last.getByText('done now'));
     workspace.tellState(thread, { state: 'idle', since: Date.now() });
     await page.locator('#place-state', { hasText: 'idle' }).waitFor();
@@ -330,23 +328,12 @@ describe('the page', () => {
     const { workspace, page, you, say } = await openWorkspace();
     const bot = await startRestClient(workspace);
     await you.openSession('web');
-    const option = (n: number) => ({
-      label: `option ${n}`,
-      value: `${n}`,
-      description: `about ${n}`,
-    });
+    const option = (n: number) => ({ label: `option ${n}`, value: `${n}`, description: `about ${n}` });
     await say('which?', {
       components: [
         {
           type: 1,
-          components: [
-            {
-              type: 3,
-              custom_id: `${PROMPT}:choose`,
-              max_values: 3,
-              options: [1, 2, 3].map(option),
-            },
-          ],
+          components: [{ type: 3, custom_id: `${PROMPT}:choose`, max_values: 3, options: [1, 2, 3].map(option) }],
         },
       ],
     });

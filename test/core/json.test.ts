@@ -1,9 +1,6 @@
 // Untrusted JSON may be nested very deep, and code that walks through it recurses once per level.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readJsonTree } from '../../agents/claude/json-edit.ts';
 import { parseStreamLine } from '../../agents/claude/stream-json.ts';
 import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
@@ -13,6 +10,7 @@ import { MOST_LEVELS, MOST_VALUES, parseForeignJson, parseJson } from '../../cor
 import { judgeResponse } from '../../discord/response.ts';
 import { parseLetter } from '../../hooks/letter.ts';
 import { parseBody } from '../../workspace/request-body.ts';
+import { tempFile } from '../support/temp-home.ts';
 
 const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}${']}'.repeat(levels / 2)}`;
 const DEEP = nested(500_000);
@@ -68,21 +66,14 @@ describe('JSON that is nested too deep', () => {
 
   it('is not a letter', () => {
     const letter = `threadmux 2\npane %1\n\n${head},"tool_input":{"x":${nested(50_000)}}}`;
-    expect(parseLetter(letter, 'salt', 0)).toEqual({
-      kind: 'corrupt',
-      why: 'it is nested more than 100 levels deep',
-    });
+    expect(parseLetter(letter, 'salt', 0)).toEqual({ kind: 'corrupt', why: 'it is nested more than 100 levels deep' });
   });
 
   it('is not a transcript line, and no tool is compared with it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'threadmux-deep-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const prompt = { type: 'user', uuid: 'u', message: { content: 'do it' }, promptId: 'p' };
     const use = `{"type":"tool_use","id":"t","name":"Bash","input":{"x":${DEEP}}}`;
     const line = `{"type":"assistant","uuid":"v","message":{"id":"m","content":[${use}]}}`;
-    const path = join(folder, 'transcript.jsonl');
-    writeFileSync(path, `${JSON.stringify(prompt)}\n${line}\n`);
-    const turn = await readTurn(path);
+    const turn = await readTurn(tempFile('transcript.jsonl', `${JSON.stringify(prompt)}\n${line}\n`));
     expect(turn && openTool(turn, 'Bash', { x: JSON.parse(DEEP) })).toBeUndefined();
     expect(() => JSON.stringify(turn)).not.toThrow();
     expect(parseTranscriptEntry(line)).toBeUndefined();
@@ -98,10 +89,7 @@ describe('JSON that is nested too deep', () => {
   it('is not an answer of Discord, and not the settings of an agent', () => {
     const answer = { status: 400, headers: {}, body: `{"code":1,"errors":${DEEP}}` };
     expect(judgeResponse('GET /x', answer).kind).toBe('refused');
-    expect(readJsonTree(DEEP)).toMatchObject({
-      kind: 'invalid',
-      why: 'it is nested more than 100 levels deep',
-    });
+    expect(readJsonTree(DEEP)).toMatchObject({ kind: 'invalid', why: 'it is nested more than 100 levels deep' });
     expect(readJsonTree(nested(MOST_LEVELS)).kind).toBe('tree');
   });
 });

@@ -2,10 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLog, maskSecrets } from '../../core/log.ts';
 
 const lines: string[] = [];
-const log = createLog((line) => lines.push(line), {
-  secrets: ['hunter2hunter2'],
-  now: () => new Date(0),
-});
+const log = createLog((line) => lines.push(line), { secrets: ['hunter2hunter2'], now: () => new Date(0) });
 
 describe('the log', () => {
   it('writes one line per event', () => {

@@ -13,11 +13,7 @@ import {
 import { customId, parseCustomId } from '../../core/prompt-answer.ts';
 
 const does = (action: string, ...values: string[]): PromptAnswer => ({ action, values, text: '' });
-const writes = (text: string, action = 'text', ...values: string[]): PromptAnswer => ({
-  action,
-  values,
-  text,
-});
+const writes = (text: string, action = 'text', ...values: string[]): PromptAnswer => ({ action, values, text });
 
 const database: PromptQuestion = {
   question: 'Which database?',
@@ -168,9 +164,7 @@ describe('a question', () => {
 
     it('starts again on request', () => {
       expect(play(both, ...full, does('again'))).toEqual(NO_ANSWER_YET);
-      expect(play(both, full[0] as PromptAnswer, does('again'), does('pick', '1.2'))).toEqual({
-        chosen: ['Postgres'],
-      });
+      expect(play(both, full[0] as PromptAnswer, does('again'), does('pick', '1.2'))).toEqual({ chosen: ['Postgres'] });
     });
 
     it('is not answered by a second tap on the previous one', () => {

@@ -58,9 +58,7 @@ describe('thread titles', () => {
   });
 
   it('are parsed back to their names, or refused', () => {
-    const host = fc.option(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,10}$/), {
-      nil: undefined,
-    });
+    const host = fc.option(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,10}$/), { nil: undefined });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), host, (session, host) => {
         const place = host === undefined ? { session } : { session, host };

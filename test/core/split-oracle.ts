@@ -118,11 +118,7 @@ function opened(line: string, longest: number): Fence | undefined {
   if (marker.length < 3 || at + marker.length > longest) return undefined;
   if (marker[0] === '`' && info.includes('`')) return undefined;
   const language = info.trim().split(/\s/)[0] ?? '';
-  return {
-    before,
-    marker,
-    language: language.length > longest || language[0] === '~' ? '' : language,
-  };
+  return { before, marker, language: language.length > longest || language[0] === '~' ? '' : language };
 }
 
 function closes(line: string, fence: Fence, longest: number): boolean {

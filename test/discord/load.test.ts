@@ -30,9 +30,7 @@ describe('one client', () => {
     const threads = await makeThreads(workspace, 30);
     const told: string[] = [];
     const note = (line: string) => void told.push(line);
-    const rest = restOf(workspace, {
-      log: { info: note, warn: note, error: note },
-    });
+    const rest = restOf(workspace, { log: { info: note, warn: note, error: note } });
     counting = true;
     await Promise.all(
       threads.flatMap(({ id, message }) => [

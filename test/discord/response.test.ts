@@ -35,11 +35,7 @@ describe('an answer from the server', () => {
     ['<html>You are being rate limited</html>'],
     [{ code: 0, message: 'You are being blocked from accessing our API temporarily' }],
   ])('of a ban without a time pauses everything for a minute: %j', (body) => {
-    expect(judgeResponse('x', answer(429, body))).toEqual({
-      kind: 'limited',
-      scope: 'everything',
-      waitMs: 60_000,
-    });
+    expect(judgeResponse('x', answer(429, body))).toEqual({ kind: 'limited', scope: 'everything', waitMs: 60_000 });
   });
 
   it('produces an error with the request, the answer and the next step', () => {

@@ -23,10 +23,7 @@ const hostileBytes = fc
     { maxLength: 6 },
   )
   .map((pieces) => Buffer.concat(pieces));
-const uploads = fc.array(fc.record({ name: hostileName, data: hostileBytes }), {
-  minLength: 1,
-  maxLength: 10,
-});
+const uploads = fc.array(fc.record({ name: hostileName, data: hostileBytes }), { minLength: 1, maxLength: 10 });
 
 /** An escaped name cannot be distinguished from a name that was written that way. */
 const decoded = (name: string) => name.replace(/%0A/gi, '\n').replace(/%0D/gi, '\r').replace(/%22/g, '"');
@@ -61,9 +58,7 @@ describe('a request with files', () => {
       fc.asyncProperty(uploads, fc.string({ unit: 'grapheme' }), async (files, content) => {
         const { bytes, type, length } = await send({ content }, files);
         expect(length).toBe(bytes.byteLength);
-        const form = await new Response(bytes as BodyInit, {
-          headers: { 'content-type': type },
-        }).formData();
+        const form = await new Response(bytes as BodyInit, { headers: { 'content-type': type } }).formData();
         expect(JSON.parse(String(form.get('payload_json')))).toEqual({ content });
         expect([...form.keys()]).toHaveLength(files.length + 1);
         for (const [at, { name, data }] of files.entries()) {
@@ -104,10 +99,7 @@ describe('a request with files', () => {
       { name: 'empty.txt', data: new Uint8Array() },
       { name: 'ünï.md', data: Buffer.from('# ünï') },
     ];
-    const posted = await createMessage(restOf(workspace), workspace.channelId, 'n1', {
-      content: 'three files',
-      files,
-    });
+    const posted = await createMessage(restOf(workspace), workspace.channelId, 'n1', { content: 'three files', files });
     expect(failed).toHaveLength(2);
     const [message] = await workspace.person.messages(workspace.channelId);
     expect(message?.id).toBe(posted?.id);

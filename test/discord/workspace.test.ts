@@ -107,10 +107,7 @@ describe('our client', () => {
     await react(rest, thread.id, id, '✅');
     await showTyping(rest, thread.id);
     const [seen] = await workspace.person.messages(thread.id);
-    expect(seen).toMatchObject({
-      content: 'two',
-      reactions: [{ emoji: { name: '✅' }, count: 1 }],
-    });
+    expect(seen).toMatchObject({ content: 'two', reactions: [{ emoji: { name: '✅' }, count: 1 }] });
     expect(await (await fetch(seen?.attachments[0]?.url ?? '')).text()).toBe('# ünï');
     await renameThread(rest, thread.id, '[agent] shop');
     await archiveThread(rest, thread.id);
@@ -131,10 +128,7 @@ describe('our client', () => {
     const seen = async () => (await person.messages(channelId))[0];
     const old = (await seen())?.attachments[0]?.url ?? '';
 
-    await editMessage(rest, channelId, id, {
-      content: 'two',
-      files: [file('screen.png', 'after')],
-    });
+    await editMessage(rest, channelId, id, { content: 'two', files: [file('screen.png', 'after')] });
     const shown = await seen();
     expect(shown).toMatchObject({
       content: 'two',

@@ -123,10 +123,7 @@ function countedSleep(machine: Machine): { path: string; naps(): number } {
 }
 
 /** Polls ten times as often as normal. */
-const hurried = (machine: Machine) => ({
-  ...PANE,
-  PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`),
-});
+const hurried = (machine: Machine) => ({ ...PANE, PATH: withSleep(machine, `exec ${realpathSync('/bin/sleep')} 0.5`) });
 
 /** Replaces Node.js with this script, so no courier starts. */
 function fakeNode(machine: Machine, script: string): void {

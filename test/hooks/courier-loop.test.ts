@@ -387,9 +387,7 @@ describe('the courier', () => {
   it('continues with a new token once the configuration has one', async () => {
     const workspace = await startTestWorkspace();
     const { api, token, channelId: channel, userId } = workspace;
-    const config = (given: string) => ({
-      servers: [{ name: 'home', api, token: given, channel, allow: [userId] }],
-    });
+    const config = (given: string) => ({ servers: [{ name: 'home', api, token: given, channel, allow: [userId] }] });
     const machine = startMachine(undefined, { config: config('refused') });
     machine.drop(machine.session('web'), stopInput('hello'));
     await vi.waitFor(() => expect(machine.log()).toContain('letter waits'), 20_000);

@@ -47,14 +47,8 @@ describe('drop', () => {
 
   it('writes the input of the hook into a private file', () => {
     const machine = startMachine();
-    const input = {
-      ...fixture('Stop'),
-      last_assistant_message: "it's `$(date)` \\n %s\n\tünïcode 🧵",
-    };
-    machine.write(PANE, input, {
-      CLAUDE_CODE_ENTRYPOINT: 'cli',
-      CLAUDE_PROJECT_DIR: '/home/me/my shop',
-    });
+    const input = { ...fixture('Stop'), last_assistant_message: "it's `$(date)` \\n %s\n\tünïcode 🧵" };
+    machine.write(PANE, input, { CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDE_PROJECT_DIR: '/home/me/my shop' });
     const [letter = ''] = machine.letters();
     expect(letter).toMatch(/\/outbox\/4242\.7\/\d{9}\.\d+$/);
     expect(statSync(letter).mode & 0o777).toBe(0o600);
@@ -113,21 +107,12 @@ describe('drop', () => {
 
   it.each(SHELLS)('keeps a header on one line under %s, whatever it contains', (_, ...shell) => {
     const machine = startMachine();
-    const env = {
-      CLAUDE_PROJECT_DIR: '/a\nask x\n\n{"b": \\n %s',
-      CLAUDE_CODE_ENTRYPOINT: '',
-      ask: 'x',
-    };
+    const env = { CLAUDE_PROJECT_DIR: '/a\nask x\n\n{"b": \\n %s', CLAUDE_CODE_ENTRYPOINT: '', ask: 'x' };
     expect(machine.drop(PANE, stopInput('x'), { shell, withoutNode: true, env })).toEqual(SILENT);
     const [letter = ''] = machine.letters();
     expect(readLetter(letter)).toMatchObject({
       kind: 'letter',
-      letter: {
-        ...TOLD,
-        project: '/aask x{"b": \\n %s',
-        entrypoint: '',
-        event: { event: 'idle', text: 'x' },
-      },
+      letter: { ...TOLD, project: '/aask x{"b": \\n %s', entrypoint: '', event: { event: 'idle', text: 'x' } },
     });
     expect(readFileSync(letter, 'utf8')).not.toContain('entrypoint');
   });
@@ -189,10 +174,7 @@ describe('drop', () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
     const pane = machine.session('web');
-    const child = spawn(DROP, {
-      env: { ...machine.env, ...pane },
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
+    const child = spawn(DROP, { env: { ...machine.env, ...pane }, stdio: ['pipe', 'pipe', 'pipe'] });
     child.stdin.end(JSON.stringify(stopInput('hello')));
     const printed: Buffer[] = [];
     child.stdout.on('data', (data) => printed.push(data));

@@ -124,9 +124,7 @@ describe('a server', () => {
   ] as const)('that %s repeatedly gets every reply once', async (_, fault) => {
     let requests = 0;
     const workspace = await startTestWorkspace({
-      faults: {
-        onRequest: ({ method }) => (method !== 'GET' && requests++ % 2 === 0 ? fault : undefined),
-      },
+      faults: { onRequest: ({ method }) => (method !== 'GET' && requests++ % 2 === 0 ? fault : undefined) },
     });
     const machine = startMachine(workspace);
     writeLetters(machine, machine.session('web'), false);

@@ -35,9 +35,7 @@ describe('a letter', () => {
 
   it('may have an empty line in its input', () => {
     const text = `${json.slice(0, -1)}\n\n}`;
-    expect(read('threadmux 2', 'pane %1', '', text)).toMatchObject({
-      letter: { pane: '%1', event },
-    });
+    expect(read('threadmux 2', 'pane %1', '', text)).toMatchObject({ letter: { pane: '%1', event } });
   });
 
   it.each(['../../x', ask.slice(1), `${ask}/x`, ''])('has no answer with the name %j', (name) => {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openOutbox } from '../../hooks/outbox.ts';
@@ -23,6 +32,13 @@ describe('the outbox', () => {
     const outbox = openOutbox(folder);
     expect(outbox.boxes()).toEqual(['42.7']);
     expect(outbox.letters('42.7')).toEqual([first, second, unsaved]);
+  });
+
+  it('replaces no letter that the same program has added in the same millisecond', () => {
+    const outbox = openOutbox(tempFolder());
+    const texts = Array.from({ length: 50 }, (_, at) => `letter ${at}`);
+    for (const text of texts) outbox.add('42.7', text);
+    expect(outbox.letters('42.7').map((path) => readFileSync(path, 'utf8'))).toEqual(texts);
   });
 
   it('reports a letter at once, in a known folder and in a new one', async () => {

@@ -267,9 +267,7 @@ describe('a hostile host', () => {
     const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
     const host = { name: 'mini', sh } as unknown as Host;
     const text = Array.from({ length: 500 }, (_, n) => `[ATTACH: ${n % 400}.txt]`).join('\n');
-    const { refused } = await takeOutgoingRemoteFiles(text, {
-      ...{ host, home: '/h', project: '/p', cwd: '/p' },
-    });
+    const { refused } = await takeOutgoingRemoteFiles(text, { ...{ host, home: '/h', project: '/p', cwd: '/p' } });
     expect(refused[0]).toBe('`0.txt`: `[sign in](https://example.org) 1`');
     expect(refused.at(-1)).toBe('380 more: more files than one message can hold');
     expect([asked, refused.length]).toEqual([20, 21]);
@@ -285,13 +283,7 @@ describe('a file on another host', () => {
     const script = `#!/bin/sh\n(cd "${root}"; ${before})\n/bin/ls "$@"\ncd "${root}"; ${after}\n`;
     writeFileSync(join(bin, 'ls'), script, { mode: 0o755 });
     const host = localHost({ name: 'mini', env: { PATH: `${bin}:${process.env.PATH}` } });
-    const take = () =>
-      takeOutgoingRemoteFiles('[ATTACH: x.txt]', {
-        host,
-        home: rules.home,
-        project: root,
-        cwd: root,
-      });
+    const take = () => takeOutgoingRemoteFiles('[ATTACH: x.txt]', { host, home: rules.home, project: root, cwd: root });
     return { root, out, take };
   }
 
@@ -315,10 +307,7 @@ describe('a file on another host', () => {
   it('that grows while it is read is refused, not read without a limit', async () => {
     const { root, take } = far({ after: 'truncate -s 40M x.txt' });
     writeFileSync(join(root, 'x.txt'), 'small');
-    expect(await take()).toMatchObject({
-      files: [],
-      refused: [expect.stringContaining('larger than 10 MiB')],
-    });
+    expect(await take()).toMatchObject({ files: [], refused: [expect.stringContaining('larger than 10 MiB')] });
   });
 
   it('that does not change is sent whole', async () => {

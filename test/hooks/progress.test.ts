@@ -291,9 +291,6 @@ describe('the line of a turn', () => {
       tool('Edit a.ts', undefined),
     ],
     state: 'running',
-    failure: undefined,
-    durationMs: undefined,
-    whole: true,
   };
   const now = { since: 1_800_000_000_000, waits: false };
   const working = '-# working · Edit a.ts · started <t:1800000000:R>';

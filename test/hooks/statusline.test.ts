@@ -198,9 +198,7 @@ describe('the commands in the settings', () => {
   it('contain paths that the shell reads unchanged', () => {
     const folder = join(tempFolder(), `a 'b' "c" \\ $(d) #e;~`);
     mkdirSync(join(folder, 'hooks'), { recursive: true });
-    writeFileSync(join(folder, 'hooks', 'drop'), '#!/bin/sh\necho "$0|$THREADMUX_HOME|$#"\n', {
-      mode: 0o755,
-    });
+    writeFileSync(join(folder, 'hooks', 'drop'), '#!/bin/sh\necho "$0|$THREADMUX_HOME|$#"\n', { mode: 0o755 });
     const command = dropCommand({ node: 'node', dist: folder, home: folder });
     const done = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
     expect(done.stdout).toBe(`${folder}/hooks/drop|${folder}|0\n`);

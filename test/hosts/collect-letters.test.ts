@@ -42,10 +42,7 @@ interface Far {
 }
 
 async function startFar(options: SshServerOptions = {}, name = 'me'): Promise<Far> {
-  const server = await startSshServer({
-    path: bareTools(options.shell?.match(/^.*busybox/)?.[0]),
-    ...options,
-  });
+  const server = await startSshServer({ path: bareTools(options.shell?.match(/^.*busybox/)?.[0]), ...options });
   return farHome(server, name);
 }
 
@@ -75,10 +72,7 @@ function farHome(server: SshServer, name: string): Far {
 
 /** Collectors of this home on the host, with their helpers; not the ssh that started them. */
 function processesOf(home: string): readonly number[] {
-  const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], {
-    encoding: 'utf8',
-    maxBuffer: 1e8,
-  });
+  const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 });
   return all.split('\n').flatMap((line) => {
     const [, pid, args = ''] = line.match(/^\s*(\d+) (.*)$/) ?? [];
     return args.startsWith('sh -c ') && args.includes(`${home} `) ? [Number(pid)] : [];
@@ -314,10 +308,7 @@ describe('the collector', () => {
     await old.connected();
     const younger = collect(far);
     await soon(() =>
-      expect(old.states.at(-1)).toMatchObject({
-        kind: 'lost',
-        because: expect.stringContaining('Another threadmux'),
-      }),
+      expect(old.states.at(-1)).toMatchObject({ kind: 'lost', because: expect.stringContaining('Another threadmux') }),
     );
     const name = far.write('1.1', 100_000_001, 'x');
     far.ring();
@@ -365,9 +356,7 @@ describe('the collector', () => {
 describe('what is compared on the host', () => {
   it.each(['dash', 'bash'])(
     'is reported when it changes, with %s, and looked at seldom while nobody is there',
-    {
-      timeout: 60_000,
-    },
+    { timeout: 60_000 },
     async (sh) => {
       const [tools, log] = [bareTools(), join(tempFolder(), 'naps')];
       for (const tool of ['sh', 'sleep']) rmSync(join(tools, tool));
@@ -451,12 +440,7 @@ describe('a lost connection', () => {
     far.server.faults.frozen = true;
     const name = far.write('1.1', 100_000_001, 'x');
     far.ring();
-    await soon(() =>
-      expect(states.at(-1)).toMatchObject({
-        kind: 'lost',
-        because: 'far has not answered for 3 s.',
-      }),
-    );
+    await soon(() => expect(states.at(-1)).toMatchObject({ kind: 'lost', because: 'far has not answered for 3 s.' }));
     far.server.faults.frozen = false;
     far.server.drop();
     tryNow();
@@ -491,9 +475,7 @@ describe('a lost connection', () => {
         appendFileSync(${JSON.stringify(join(far.home, 'saved'))}, box + '/' + name + '\\n');
         if (name.startsWith('100000002')) process.kill(process.pid, 'SIGKILL');
       } });`;
-    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      stdio: 'inherit',
-    });
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: 'inherit' });
     await once(child, 'exit');
     expect(readFileSync(join(far.home, 'saved'), 'utf8')).toBe(`${first}\n${second}\n`);
     expect(far.letters()).toEqual([second]);
@@ -543,11 +525,7 @@ describe('the output of a hostile host', () => {
     const text = 'beat\nletter 1.1/100000001.1 5\na\nb\nc\nskip 1.1/100000002.1 99\nreplaced\n';
     const lines = [...text].flatMap((byte) => [...reader.read(Buffer.from(byte))]);
     expect(lines.map(({ kind }) => kind)).toEqual(['beat', 'letter', 'skip', 'replaced']);
-    expect(lines[1]).toMatchObject({
-      box: '1.1',
-      name: '100000001.1',
-      letter: Buffer.from('a\nb\nc'),
-    });
+    expect(lines[1]).toMatchObject({ box: '1.1', name: '100000001.1', letter: Buffer.from('a\nb\nc') });
   });
 });
 

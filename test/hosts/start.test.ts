@@ -76,9 +76,7 @@ describe('a long-running script', () => {
     const host = server.host();
     const started = [1, 2].map(() => host.start('echo up; cat', []));
     const said = started.map(printed);
-    await vi.waitFor(() => expect(said.map(({ text }) => text)).toEqual(['up\n', 'up\n']), {
-      timeout: 10_000,
-    });
+    await vi.waitFor(() => expect(said.map(({ text }) => text)).toEqual(['up\n', 'up\n']), { timeout: 10_000 });
     await Promise.all(Array.from({ length: 20 }, () => host.sh('sleep 0.05', [])));
     expect(server.counts).toMatchObject({ connections: 1 });
     expect(server.counts.sessionsAtOnce).toBeLessThanOrEqual(10);

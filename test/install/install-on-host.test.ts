@@ -50,10 +50,7 @@ function machine(there: There, name = 'laptop', servers: readonly object[] = [SE
       THREADMUX_HOME: home.root,
       THREADMUX_SSH_CONFIG: there.configFile,
     };
-    const child = spawn(process.execPath, [PROGRAM, ...args], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [stdout, stderr, code] = await Promise.all([
       text(child.stdout),
       text(child.stderr),

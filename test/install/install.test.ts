@@ -141,10 +141,7 @@ describe('install and uninstall', () => {
     await me.uninstall();
     expect(JSON.parse(me.read())).toEqual({
       model: 'opus',
-      hooks: {
-        Stop: [theirs('before'), theirs('say'), theirs('after')],
-        PreToolUse: [theirs('check')],
-      },
+      hooks: { Stop: [theirs('before'), theirs('say'), theirs('after')], PreToolUse: [theirs('check')] },
       theme: 'dark',
     });
     expect(me.read()).toContain('\n\t"theme"');
@@ -223,10 +220,7 @@ describe('install and uninstall', () => {
 
   it('refuse a temporary installation path', async () => {
     const me = installSetup();
-    const paths = {
-      node: '/usr/bin/node',
-      dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist',
-    };
+    const paths = { node: '/usr/bin/node', dist: '/home/me/.npm/_npx/1/node_modules/threadmux/dist' };
     await expect(me.install({ paths })).rejects.toThrow(/npm cache/);
   });
 
@@ -250,11 +244,7 @@ describe('install and uninstall', () => {
     mkdirSync(`${me.home}/xdg/tmux`, { recursive: true });
     writeFileSync(`${me.home}/xdg/tmux/tmux.conf`, 'set -g mouse on\n');
     const before = folderListing(me.home);
-    const env = {
-      ...me.env,
-      CLAUDE_CONFIG_DIR: `${me.home}/elsewhere`,
-      XDG_CONFIG_HOME: `${me.home}/xdg`,
-    };
+    const env = { ...me.env, CLAUDE_CONFIG_DIR: `${me.home}/elsewhere`, XDG_CONFIG_HOME: `${me.home}/xdg` };
     await me.install({ env });
     expect(existsSync(me.settings)).toBe(false);
     expect(readFileSync(`${me.home}/elsewhere/settings.json`, 'utf8')).toContain('hooks/drop');
@@ -301,10 +291,7 @@ describe('install and uninstall', () => {
       console.log((await install({ root: process.env.HOME + '/.threadmux', env: process.env, paths, tmux }))[0]);`;
     const runs = Array.from({ length: 5 }, async () => {
       const args = ['--input-type=module', '-e', code, `${me.paths.dist}/install/install.js`, me.paths.dist];
-      const child = spawn(process.execPath, args, {
-        env: me.env,
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
+      const child = spawn(process.execPath, args, { env: me.env, stdio: ['ignore', 'pipe', 'inherit'] });
       let said = '';
       child.stdout.on('data', (chunk) => {
         said += chunk;

@@ -60,9 +60,7 @@ describe('the directory of a terminal or a headless agent', () => {
 
   it('that is ambiguous is distinguished by its parent', async () => {
     const { home, resolve } = tree();
-    await expect(resolve('api')).rejects.toMatchObject({
-      hint: 'Name it with its parent: `code/api` or `work/api`',
-    });
+    await expect(resolve('api')).rejects.toMatchObject({ hint: 'Name it with its parent: `code/api` or `work/api`' });
     expect(await resolve('work/api')).toBe(join(home, 'work/api'));
   });
 
@@ -78,9 +76,7 @@ describe('the directory of a terminal or a headless agent', () => {
 
   it('does not exist if nothing is configured, and the answer says what to configure', async () => {
     const { resolve, names } = openAllowedDirectories({ projects: [], roots: [], homedir: '/' });
-    await expect(resolve('shop')).rejects.toMatchObject({
-      hint: expect.stringContaining('"roots": ["~/code"]'),
-    });
+    await expect(resolve('shop')).rejects.toMatchObject({ hint: expect.stringContaining('"roots": ["~/code"]') });
     expect(await names('')).toEqual([]);
   });
 

@@ -7,7 +7,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type SshServer, startSshServer } from './ssh-server.ts';
 import { tempFolder } from './temp-home.ts';
 
-export interface BareHost extends SshServer {
+interface BareHost extends SshServer {
   /** The socket of its tmux server. */
   readonly socket: string;
   tmux(...args: string[]): string;

@@ -1,7 +1,7 @@
 // The whole of threadmux around a real Claude Code: workspace, bridge and courier as the real process, Claude in a
 // real pane with our hooks, answered by the scripted model. It has its own HOME and tmux server.
 
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { type Home, openHome } from '../../home/home.ts';
 import { loadThreadRecords } from '../../threads/registry.ts';
 import { type LabSession, openSession, PATIENCE } from './lab-session.ts';
 import { goneOrKilled, processesIn } from './processes.ts';
+import { ended, startUp } from './start-up.ts';
 import { enter, type Person } from './workspace.ts';
 
 export type { LabSession } from './lab-session.ts';
@@ -74,7 +75,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   const command = writeSettings(dir, home, far);
   if (far !== undefined) env.PATH = `${writeSsh(dir, far)}:${env.PATH}`;
   const begin = async (added: Readonly<Record<string, string>> = {}) => {
-    const up = await startUp({ ...env, ...added });
+    const up = await startUp({ ...env, ...added }, PROGRAM);
     const local = JSON.parse(readFileSync(home.path('state', 'workspace.json'), 'utf8'));
     const person = await enter(up.link);
     return { up, local, person };
@@ -148,7 +149,7 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
   };
 }
 
-export interface FarLab {
+interface FarLab {
   readonly configFile: string;
   /** The socket of its tmux server. */
   readonly socket: string;
@@ -197,33 +198,6 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   const config = { ...common, projects: [shop], ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;
-}
-
-export async function startUp(env: Record<string, string>) {
-  const up = spawn(process.execPath, [PROGRAM, 'up', '--port', '0'], {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let printed = '';
-  for (const stream of [up.stdout, up.stderr])
-    stream.on('data', (data: Buffer) => {
-      printed += data;
-    });
-  const link = await vi.waitFor(() => {
-    const found = printed.match(/http:\/\/\S+/)?.[0];
-    if (found === undefined) throw new Error(`threadmux up: ${printed}`);
-    return found;
-  }, PATIENCE);
-  return { process: up, link };
-}
-
-export async function ended(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = new Promise((resolve) => child.once('exit', resolve));
-  child.kill(signal);
-  const late = setTimeout(() => child.kill('SIGKILL'), 5_000);
-  await exit;
-  clearTimeout(late);
 }
 
 function readIfThere(path: string): string {

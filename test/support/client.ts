@@ -12,20 +12,20 @@ export function restOf(workspace: TestWorkspace, options: Partial<RestOptions> =
   return rest;
 }
 
-export interface Told {
+interface Told {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of events
   readonly data: any;
 }
 
-export interface Listener {
+interface Listener {
   readonly gateway: Gateway;
   readonly told: Told[];
   readonly fatal: Error[];
   named(name: string): readonly Told[];
 }
 
-export interface ListenerOptions {
+interface ListenerOptions {
   readonly store?: { session: GatewaySession | undefined };
   readonly intents?: number;
   readonly token?: string;

@@ -12,13 +12,13 @@ import { postLetter } from '../../hooks/post-letter.ts';
 import { openShared, type Shared } from '../../threads/shared-services.ts';
 import type { Machine, PaneEnv } from './hook-process.ts';
 
-export interface TestCourier {
+interface TestCourier {
   readonly context: CourierContext;
   /** Handles a letter that a hook in this pane has dropped. */
   deliver(pane: PaneEnv, input: unknown, more?: Partial<LetterFacts>): Promise<void>;
 }
 
-export interface LetterFacts {
+interface LetterFacts {
   readonly entrypoint: string;
   readonly project: string;
   readonly writtenAt: number;

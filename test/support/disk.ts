@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { tempFolder } from './temp-home.ts';
 
-export interface Disk {
+interface Disk {
   readonly dir: string;
   /** Leaves no space for a single byte. */
   fill(): void;
@@ -73,8 +73,6 @@ function asRoot(program: string, ...args: readonly string[]): void {
   try {
     execFileSync(first, [...rest, ...args], { stdio: 'pipe' });
   } catch (error) {
-    throw new Error('this test mounts a small disk: run it as root, or where `sudo -n mount` works', {
-      cause: error,
-    });
+    throw new Error('this test mounts a small disk: run it as root, or where `sudo -n mount` works', { cause: error });
   }
 }

@@ -19,7 +19,7 @@ export interface Place {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface Noted {
+interface Noted {
   readonly kind: 'prompt' | 'slash' | 'shell' | 'approved' | 'into-dialog' | 'key' | 'chosen';
   readonly text: string;
 }

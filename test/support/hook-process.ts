@@ -18,9 +18,7 @@ import type { TestWorkspace, WireMessage } from './workspace.ts';
 export const DROP = fileURLToPath(new URL('../../dist/hooks/drop', import.meta.url));
 export const ASK = fileURLToPath(new URL('../../dist/hooks/ask', import.meta.url));
 /** Our processes do not wait for the disk. */
-export const NO_SYNC = {
-  NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}`,
-};
+export const NO_SYNC = { NODE_OPTIONS: `--import=${new URL('./no-sync.mjs', import.meta.url).href}` };
 export const COURIER = fileURLToPath(new URL('../../dist/bin/courier.js', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('../fixtures/claude/', import.meta.url));
 
@@ -30,12 +28,12 @@ export interface PaneEnv {
   readonly TMUX_PANE: string;
 }
 
-export interface Dropped {
+interface Dropped {
   readonly status: number | null;
   readonly printed: string;
 }
 
-export interface DropOptions {
+interface DropOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The shell to run it with; by default its first line decides. */
   readonly shell?: readonly string[];
@@ -151,7 +149,7 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
 }
 
 /** Does what the program that serves the local workspace does. */
-export function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
+function useWorkspace(home: Home, workspace: Workspace | TestWorkspace): void {
   const { token, channelId, userId } = workspace;
   const api = 'socketApi' in workspace ? workspace.socketApi : workspace.api;
   saveLocalServer(home, { api, token, channel: channelId, user: userId });
@@ -213,7 +211,7 @@ export function readIfThere(path: string): string {
   }
 }
 
-export interface Thread {
+interface Thread {
   readonly id: string;
   readonly name: string;
   readonly thread_metadata: { readonly archived: boolean };
@@ -263,10 +261,7 @@ export async function untilSaid(
   said: readonly string[],
   timeout = 15_000,
 ): Promise<void> {
-  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), {
-    timeout,
-    interval: 50,
-  });
+  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), { timeout, interval: 50 });
 }
 
 /** Long enough for a busy machine. */

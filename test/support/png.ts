@@ -2,7 +2,7 @@
 
 import { inflateSync } from 'node:zlib';
 
-export interface Pixels {
+interface Pixels {
   readonly width: number;
   readonly height: number;
   /** As "#rrggbb". */

@@ -40,7 +40,7 @@ export interface SaidLate {
 }
 
 /** Reports an event like a hook of the pane. */
-export type Report = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
+type Report = (env: PaneEnv, input: object) => Promise<unknown> | unknown;
 
 let ids = 0;
 
@@ -85,12 +85,7 @@ export async function startPromptPane(
       last = { id: `tool-${++ids}`, promptId: input.prompt_id ?? '' };
       const prompt = { type: 'user', origin: { kind: 'human' }, promptId: last.promptId };
       write({ ...prompt, uuid: `u-${++ids}`, message: { role: 'user', content: 'do it' } });
-      const use = {
-        type: 'tool_use',
-        id: last.id,
-        name: parsed.tool_name,
-        input: parsed.tool_input,
-      };
+      const use = { type: 'tool_use', id: last.id, name: parsed.tool_name, input: parsed.tool_input };
       const message = { id: `m-${++ids}`, role: 'assistant', stop_reason: 'tool_use' };
       const say = (content: object) =>
         write({ type: 'assistant', uuid: `a-${++ids}`, message: { ...message, content: [content] } });
@@ -142,10 +137,7 @@ export function startHook(
   env: Readonly<Record<string, string>> = {},
   program = HOOK,
 ): HookProcess {
-  const child = spawn(program, {
-    env: { ...machine.env, ...pane.env, ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(program, { env: { ...machine.env, ...pane.env, ...env }, stdio: ['pipe', 'pipe', 'pipe'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   child.stdin.on('error', () => {});
   child.stdin.end(typeof input === 'string' ? input : JSON.stringify(input));
@@ -159,7 +151,7 @@ export function startHook(
   };
 }
 
-export interface Button {
+interface Button {
   readonly label?: string;
   readonly custom_id: string;
   readonly options?: readonly { readonly value: string; readonly label: string }[];

@@ -8,9 +8,7 @@ interface Line {
   readonly isMeta?: boolean;
   readonly isSidechain?: boolean;
   readonly attachment?: { readonly type: string; readonly prompt?: string };
-  readonly message?: {
-    readonly content: string | readonly { readonly type: string; readonly text?: string }[];
-  };
+  readonly message?: { readonly content: string | readonly { readonly type: string; readonly text?: string }[] };
 }
 
 export function recordedPrompts(transcript: string): readonly string[] {

@@ -1,8 +1,7 @@
 // The whole program as users run it: `threadmux up` with its local workspace as a process, the command line, and the fake Claude Code as
 // the agent of every session that is started.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,9 +9,10 @@ import { expect, onTestFinished, vi } from 'vitest';
 import { type Home, openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
-import { type Cli, PROGRAM, type RunOptions, startCli, WAIT } from '../bin/cli.ts';
+import { type Cli, type RunOptions, startCli, WAIT } from '../bin/cli.ts';
 import { FAKE_CLAUDE, type FakeClaude, standInAt } from './fake-claude.ts';
 import { DROP, killNow } from './hook-process.ts';
+import { ended, startUp } from './start-up.ts';
 import { enter, type Person, type WireMessage } from './workspace.ts';
 
 const HEADLESS = fileURLToPath(new URL('./headless-claude.mjs', import.meta.url));
@@ -54,29 +54,14 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
   let up: { readonly child: ChildProcess; readonly person: Person } | undefined;
 
   async function start(): Promise<void> {
-    const child = spawn(process.execPath, [PROGRAM, 'up', '--port', '0'], {
-      env,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    let printed = '';
-    child.stdout.on('data', (data: Buffer) => {
-      printed += data;
-    });
-    const link = await vi.waitFor(() => {
-      const found = printed.match(/http:\/\/\S+/)?.[0];
-      if (found === undefined) throw new Error(`threadmux up: ${printed}`);
-      return found;
-    }, WAIT);
+    const { process: child, link } = await startUp(env);
     up = { child, person: await enter(link) };
   }
 
   async function kill(): Promise<void> {
     const child = up?.child;
     up = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill('SIGKILL');
-    await ended;
+    if (child !== undefined) await ended(child, 'SIGKILL');
   }
 
   onTestFinished(async () => {

@@ -12,7 +12,7 @@ import { onTestFinished } from 'vitest';
 import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
 import { openSshd, sshdUser } from './sshd.ts';
 
-export interface SshFaults {
+interface SshFaults {
   /** Accepts connections and never answers. */
   silent: boolean;
   /** Passes no more bytes in either direction, on old and new connections. */

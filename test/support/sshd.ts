@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 
-export interface SshdOptions {
+interface SshdOptions {
   /** Contains the keys `host` and `client`. */
   readonly dir: string;
   readonly home: string;
@@ -37,10 +37,7 @@ SetEnv HOME=${home} PATH=${path}
 `,
   );
   return createServer({ noDelay: true }, (socket) => {
-    const sshd = spawn(SSHD, ['-i', '-e', '-f', config], {
-      env: {},
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
+    const sshd = spawn(SSHD, ['-i', '-e', '-f', config], { env: {}, stdio: ['pipe', 'pipe', 'inherit'] });
     for (const stream of [socket, sshd.stdin, sshd.stdout]) stream.on('error', () => {});
     socket.pipe(sshd.stdin);
     sshd.stdout.pipe(socket);

@@ -1,6 +1,6 @@
 // A home in a private temporary folder that is removed when the test ends.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -10,6 +10,12 @@ export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
   onTestFinished(() => removeFolder(folder));
   return folder;
+}
+
+export function tempFile(name: string, content: string | Buffer): string {
+  const path = join(tempFolder(), name);
+  writeFileSync(path, content);
+  return path;
 }
 
 /** A process that is just exiting may still create a file in a folder that was already listed. */

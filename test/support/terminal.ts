@@ -109,7 +109,7 @@ export async function allMessages(workspace: Pick<TestWorkspace, 'person'>, thre
 }
 
 /** Slices and files, in the order of the messages. */
-export async function reassemble(
+async function reassemble(
   workspace: Pick<TestWorkspace, 'person' | 'url'>,
   messages: readonly WireMessage[],
 ): Promise<string> {

@@ -28,10 +28,7 @@ export function startTmux(): TmuxServer {
   const socket = join(dir, 's');
   const env = { PATH: process.env.PATH ?? '', HOME: dir, LANG: 'C.UTF-8', SHELL: '/bin/sh' };
   const call = (...args: string[]) => {
-    const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], {
-      env,
-      encoding: 'utf8',
-    });
+    const done = spawnSync('tmux', ['-u', '-S', socket, '-f', '/dev/null', ...args], { env, encoding: 'utf8' });
     if (done.error !== undefined) throw new Error('these tests need tmux: install it');
     if (done.status !== 0) throw new Error(`tmux ${args.join(' ')}: ${done.stderr}`);
     return done.stdout.replace(/\n$/, '');
@@ -69,10 +66,7 @@ export async function startRawPane(
     if (!existsSync(file)) throw new Error('the program has not started');
   }, 10_000);
   return {
-    guard: {
-      pane: { serverPid: Number(serverPid), paneId, panePid: Number(panePid) },
-      command: 'node',
-    },
+    guard: { pane: { serverPid: Number(serverPid), paneId, panePid: Number(panePid) }, command: 'node' },
     received: () => readFileSync(file),
   };
 }

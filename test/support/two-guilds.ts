@@ -11,7 +11,7 @@ import { loadIdentity } from '../../workspace/workspace-context.ts';
 import { tempFolder } from './temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from './workspace.ts';
 
-export interface TwoGuilds {
+interface TwoGuilds {
   readonly home: TestWorkspace;
   readonly work: TestWorkspace;
   /** The address of both. */

@@ -23,10 +23,7 @@ export interface WireMessage {
     readonly size: number;
   }[];
   readonly components: readonly unknown[];
-  readonly reactions?: readonly {
-    readonly emoji: { readonly name: string };
-    readonly count: number;
-  }[];
+  readonly reactions?: readonly { readonly emoji: { readonly name: string }; readonly count: number }[];
   readonly mentions: readonly { readonly id: string }[];
   readonly mention_everyone: boolean;
   /** The message it replies to. */
@@ -34,7 +31,7 @@ export interface WireMessage {
   readonly nonce?: string | number;
 }
 
-export interface Reply {
+interface Reply {
   readonly status: number;
   readonly headers: Headers;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into many shapes of answers
@@ -47,7 +44,7 @@ export interface UploadedFile {
   readonly type?: string;
 }
 
-export interface GivenOption {
+interface GivenOption {
   readonly name: string;
   readonly value?: string | number | boolean;
   readonly focused?: boolean;
@@ -162,19 +159,9 @@ export async function enter(link: string): Promise<Person> {
     startThread: (channelId, messageId, name) =>
       done('POST', `/channels/${channelId}/messages/${messageId}/threads`, { name }),
     tap: (channelId, messageId, customId) =>
-      interact({
-        type: 3,
-        channel_id: channelId,
-        message_id: messageId,
-        data: { custom_id: customId },
-      }),
+      interact({ type: 3, channel_id: channelId, message_id: messageId, data: { custom_id: customId } }),
     choose: (channelId, messageId, customId, values) =>
-      interact({
-        type: 3,
-        channel_id: channelId,
-        message_id: messageId,
-        data: { custom_id: customId, values },
-      }),
+      interact({ type: 3, channel_id: channelId, message_id: messageId, data: { custom_id: customId, values } }),
     slash: (channelId, name, options = []) => interact({ type: 2, channel_id: channelId, data: { name, options } }),
     autocomplete: (channelId, name, options) => interact({ type: 4, channel_id: channelId, data: { name, options } }),
     submitModal: (channelId, interactionId, values) =>
@@ -201,19 +188,10 @@ export async function request(
   const form = body instanceof FormData;
   const response = await fetch(url, {
     method,
-    headers: {
-      ...(body !== undefined && !form && { 'content-type': 'application/json' }),
-      ...headers,
-    },
-    ...(body !== undefined && {
-      body: form ? body : typeof body === 'string' ? body : JSON.stringify(body),
-    }),
+    headers: { ...(body !== undefined && !form && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: form ? body : typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('application/json');
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: isJson ? JSON.parse(text) : text,
-  };
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }

@@ -35,7 +35,7 @@ export interface RepoForWorktrees {
   worktrees(): readonly string[];
 }
 
-export function gitEnvironment(folder: string): Readonly<Record<string, string>> {
+function gitEnvironment(folder: string): Readonly<Record<string, string>> {
   const who = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
   return {
     PATH: process.env.PATH ?? '',

@@ -20,10 +20,7 @@ const home = server('home', {
     { path: '~/shop/api', channel: 'api' },
   ],
 });
-const work = server('work', {
-  projects: [{ path: '/srv/work/', channel: 'work' }],
-  onlyProjects: true,
-});
+const work = server('work', { projects: [{ path: '/srv/work/', channel: 'work' }], onlyProjects: true });
 const top = parseConfig({ env: {}, hostname: 'here' });
 const where = (cwd: string, servers: readonly ServerConfig[], host = 'here') => {
   const to = projectOfPlace({ host, directory: cwd }, projectsOf(top, servers), (path) =>

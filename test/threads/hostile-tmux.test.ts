@@ -21,7 +21,7 @@ function hostileHost(script: string) {
 
 describe('a hostile tmux', () => {
   it('cannot list more than 1,000 sessions', async () => {
-    const rows = (count: number) => `yes "$(printf '$1\\t7\\tx%12s' '' | tr ' ' '\\t')" | head -n ${count}`;
+    const rows = (count: number) => `yes "$(printf '$1\\t7\\tx%11s' '' | tr ' ' '\\t')" | head -n ${count}`;
     expect(await listSessions(tmuxOn(hostileHost(rows(1_000))))).toHaveLength(1_000);
     await expect(listSessions(tmuxOn(hostileHost(rows(1_001))))).rejects.toThrow(/lists more than 1000 sessions/);
   });

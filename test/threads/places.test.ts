@@ -29,10 +29,7 @@ async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
     ...{ name: 'work', projects: [{ path: project, channel: work.channelId }], onlyProjects: true },
   };
   const agent = { command: [process.execPath, FAKE_CLAUDE, tempFolder(), DROP] };
-  const setting = await startSetting({
-    file: { agent },
-    servers: (home) => [{ ...home, ...own }, atWork],
-  });
+  const setting = await startSetting({ file: { agent }, servers: (home) => [{ ...home, ...own }, atWork] });
   saveAutoThreads(setting.machine.home, true);
   return { setting, work, project, outside };
 }

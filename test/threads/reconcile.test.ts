@@ -17,7 +17,7 @@ const record = (thread: string, title: string, more: Partial<ThreadRecord> = {})
     ...{ channel: 'c', cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1, ...more },
   });
 const stray = (id: string, title: string): ThreadRef => ({
-  ...{ id, title, parentId: 'c', archived: false, locked: false, lastMessageId: undefined },
+  ...{ id, title, parentId: 'c', archived: false, lastMessageId: undefined },
 });
 const done = (some: Partial<HostState>) =>
   reconcile({

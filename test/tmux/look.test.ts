@@ -9,13 +9,13 @@ import { startRawPane, startTmux } from '../support/tmux-server.ts';
 describe('look', () => {
   it('shows what runs in a pane and its screen, with and without colours', async () => {
     const server = startTmux();
-    const { guard } = await startRawPane(server, 'two words', { shows: '\x1b[31mred\x1b[0m é👍' });
+    const { guard } = await startRawPane(server, 'two words', { shows: '\x1b]2;ti\ttle é\x07\x1b[31mred\x1b[0m é👍' });
     await typeMessage(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
     const seen = await lookAtPane(server.tmux, guard.pane);
     expect(seen).toMatchObject({
       ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
       ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
-      ...{ mode: undefined, inputOff: false, synchronized: false },
+      ...{ mode: undefined, inputOff: false, synchronized: false, title: expect.stringContaining('title é') },
       ...{ width: 120, height: 40, cursor: { x: 0, y: 2 }, historyLines: 0 },
       typed: { text: '00000000000000000042', enter: '00000000000000000042' },
     });
@@ -30,9 +30,7 @@ describe('look', () => {
     const { guard } = await startRawPane(server, 'web', { shows: '\x1b[?1049h' });
     server.call('set-option', '-p', '-t', guard.pane.paneId, 'remain-on-exit', 'on');
     server.call('copy-mode', '-t', guard.pane.paneId);
-    expect(await lookAtPane(server.tmux, guard.pane)).toMatchObject({
-      mode: 'copy-mode',
-    });
+    expect(await lookAtPane(server.tmux, guard.pane)).toMatchObject({ mode: 'copy-mode' });
     server.call('copy-mode', '-q', '-t', guard.pane.paneId);
     server.call('respawn-pane', '-k', '-t', guard.pane.paneId, 'exit 3');
     await vi.waitFor(async () => {
@@ -97,9 +95,7 @@ describe('pressKeys', () => {
       because: 'other-program',
     });
     const reborn = { ...guard, pane: { ...guard.pane, panePid: 1 } };
-    expect(await pressKeys(server.tmux, reborn, '1', ['Enter'])).toMatchObject({
-      because: 'other-process',
-    });
+    expect(await pressKeys(server.tmux, reborn, '1', ['Enter'])).toMatchObject({ because: 'other-process' });
     server.call('kill-server');
     expect(await pressKeys(server.tmux, guard, '1', ['Enter'])).toMatchObject({ because: 'gone' });
     expect(received()).toHaveLength(0);
@@ -127,9 +123,7 @@ describe('pressKeys', () => {
     async (key) => {
       const server = startTmux();
       const { guard } = await startRawPane(server);
-      await expect(pressKeys(server.tmux, guard, '1', [key])).rejects.toMatchObject({
-        code: 'bad_usage',
-      });
+      await expect(pressKeys(server.tmux, guard, '1', [key])).rejects.toMatchObject({ code: 'bad_usage' });
     },
   );
 });
@@ -150,9 +144,7 @@ describe('whoami', () => {
     });
     server.call('rename-session', '-t', '=web', 'new name');
     server.call('new-session', '-d', '-t', '=new name', '-s', 'second');
-    expect(await currentPane(server.host, variable, guard.pane.paneId)).toMatchObject({
-      group: 'new name',
-    });
+    expect(await currentPane(server.host, variable, guard.pane.paneId)).toMatchObject({ group: 'new name' });
   });
 
   it('does not guess', async () => {

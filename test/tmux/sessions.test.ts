@@ -39,23 +39,18 @@ describe('listSessions', () => {
     expect(listed.map((session) => session.name).sort()).toEqual(shown.sort());
   });
 
-  it('keeps its rows apart, whatever a directory or a title contains', async () => {
+  it('keeps its rows apart, whatever a directory contains', async () => {
     const server = startTmux();
     const directory = join(realpathSync(server.dir), "a\tb\nc $(x) 'q' é");
     mkdirSync(directory);
-    server.call('new-session', '-d', '-s', 'web', '-c', directory, "printf '\\033]2;ti\\ttle é\\007'; exec cat");
+    server.call('new-session', '-d', '-s', 'web', '-c', directory, 'cat');
     await vi.waitFor(async () =>
       expect(await listSessions(server.tmux)).toMatchObject([
         {
           name: 'web',
           attached: 0,
           group: undefined,
-          pane: {
-            id: '%0',
-            dead: false,
-            path: directory.replace(/[\t\n]/g, '?'),
-            title: expect.stringContaining('title é'),
-          },
+          pane: { id: '%0', dead: false, path: directory.replace(/[\t\n]/g, '?') },
         },
       ]),
     );
@@ -106,21 +101,14 @@ describe('newSession', () => {
   it('keeps a pane whose program has ended, on request', async () => {
     const server = startTmux();
     server.call('new-session', '-d', '-s', 'other', 'cat');
-    await newSession(server.tmux, {
-      name: WEB,
-      directory: '~',
-      command: ['false'],
-      remainOnExit: true,
-    });
+    await newSession(server.tmux, { name: WEB, directory: '~', command: ['false'], remainOnExit: true });
     await vi.waitFor(async () => expect((await found(server, 'web')).pane.dead).toBe(true));
     expect(server.call('show-options', '-p', '-t', '=other:')).toBe('');
   });
 
   it.each(['relative', '-', '', '~someone', 'a\0b'])('refuses the directory %j', async (directory) => {
     const server = startTmux();
-    await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({
-      code: 'bad_usage',
-    });
+    await expect(newSession(server.tmux, { name: WEB, directory })).rejects.toMatchObject({ code: 'bad_usage' });
   });
 
   it('says that a directory does not exist', async () => {

@@ -34,10 +34,7 @@ describe('typing a message over ssh', () => {
     const text = 'first line\nsecond line';
     const done = await typeMessage(tmux, guard, { id: '1', text }, { settleMs: 0 }).catch((e: unknown) => e);
     if (/bash|zsh/.test(shell)) {
-      expect(done).toMatchObject({
-        code: 'tmux_failed',
-        hint: expect.stringContaining('.bashrc'),
-      });
+      expect(done).toMatchObject({ code: 'tmux_failed', hint: expect.stringContaining('.bashrc') });
       expect(received()).toHaveLength(0);
       expect(server.call('list-buffers')).toBe('');
     } else expect(done).toEqual({ kind: 'delivered' });

@@ -55,9 +55,7 @@ describe('typing a message', () => {
     const { guard, received } = await startRawPane(server);
     const text = 'é👍 line;\n'.repeat(75_000);
     expect(Buffer.byteLength(text)).toBeGreaterThan(1024 * 1024 - 100_000);
-    expect(await typeMessage(server.tmux, guard, { id: '1', text }, FAST)).toEqual({
-      kind: 'delivered',
-    });
+    expect(await typeMessage(server.tmux, guard, { id: '1', text }, FAST)).toEqual({ kind: 'delivered' });
     await vi.waitFor(() => expect(received().equals(pasted(text))).toBe(true), 20_000);
   });
 
@@ -100,10 +98,7 @@ describe('typing a message', () => {
     const { guard } = await startRawPane(server);
     server.call('kill-session', '-t', '=web');
     const message = { id: '1', text: 'hello' };
-    expect(await typeMessage(server.tmux, guard, message, FAST)).toMatchObject({
-      kind: 'refused',
-      because: 'gone',
-    });
+    expect(await typeMessage(server.tmux, guard, message, FAST)).toMatchObject({ kind: 'refused', because: 'gone' });
     server.call('kill-server');
     expect(await typeMessage(server.tmux, guard, message, FAST)).toEqual({
       kind: 'refused',
@@ -123,10 +118,7 @@ describe('typing a message', () => {
       because: 'other-server',
     });
     // Even if the system reuses the old process id too.
-    const mixed = {
-      ...after.guard,
-      pane: { ...after.guard.pane, serverPid: before.guard.pane.serverPid },
-    };
+    const mixed = { ...after.guard, pane: { ...after.guard.pane, serverPid: before.guard.pane.serverPid } };
     expect(await typeMessage(server.tmux, mixed, { id: '1', text: 'hello' }, FAST)).toMatchObject({
       because: 'other-server',
     });
@@ -162,11 +154,7 @@ describe('typing a message', () => {
       { id: '1', text: `touch ${join(server.dir, 'pwned')}` },
       FAST,
     );
-    expect(done).toMatchObject({
-      kind: 'refused',
-      because: 'other-program',
-      seen: { panePid: pane.panePid },
-    });
+    expect(done).toMatchObject({ kind: 'refused', because: 'other-program', seen: { panePid: pane.panePid } });
     expect(existsSync(join(server.dir, 'pwned'))).toBe(false);
   });
 
@@ -251,9 +239,7 @@ describe('typing a message', () => {
   ])('refuses to type %s', async (_, text) => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server);
-    await expect(typeMessage(server.tmux, guard, { id: '1', text }, FAST)).rejects.toMatchObject({
-      code: 'bad_usage',
-    });
+    await expect(typeMessage(server.tmux, guard, { id: '1', text }, FAST)).rejects.toMatchObject({ code: 'bad_usage' });
     expect(received()).toHaveLength(0);
   });
 

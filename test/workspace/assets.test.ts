@@ -52,9 +52,7 @@ describe('the page', () => {
     const etag = first.headers.get('etag') ?? '';
     const again = await fetch(`${workspace.url}/page.js`, { headers: { 'if-none-match': etag } });
     expect([again.status, await again.text()]).toEqual([304, '']);
-    const plain = await fetch(`${workspace.url}/page.js`, {
-      headers: { 'accept-encoding': 'identity' },
-    });
+    const plain = await fetch(`${workspace.url}/page.js`, { headers: { 'accept-encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();
     expect(await plain.text()).toBe(read('page.js'));
   });

@@ -71,10 +71,7 @@ describe('a discord.js client', () => {
     await posted.react('✅');
 
     const [newest] = await workspace.person.messages(thread.id);
-    expect(newest).toMatchObject({
-      content: 'a file, edited',
-      reactions: [{ emoji: { name: '✅' }, count: 1 }],
-    });
+    expect(newest).toMatchObject({ content: 'a file, edited', reactions: [{ emoji: { name: '✅' }, count: 1 }] });
     const url = newest?.attachments[0]?.url ?? '';
     const bytes = Buffer.from(await (await fetch(url)).arrayBuffer());
     expect([...bytes]).toEqual([0, 13, 10, 255, 45, 45]);
@@ -143,10 +140,7 @@ describe('a discord.js client', () => {
         );
       }
       if (interaction.isModalSubmit() && interaction.isFromMessage())
-        await interaction.update({
-          content: `Denied: ${interaction.fields.getTextInputValue('why')}`,
-          components: [],
-        });
+        await interaction.update({ content: `Denied: ${interaction.fields.getTextInputValue('why')}`, components: [] });
     });
 
     const tapped = await workspace.person.tap(workspace.channelId, prompt.id, 'deny');
@@ -154,11 +148,7 @@ describe('a discord.js client', () => {
 
     await vi.waitFor(async () => {
       const [message] = await workspace.person.messages(workspace.channelId);
-      expect(message).toMatchObject({
-        id: prompt.id,
-        content: 'Denied: too risky',
-        components: [],
-      });
+      expect(message).toMatchObject({ id: prompt.id, content: 'Denied: too risky', components: [] });
     });
   });
 

@@ -28,10 +28,7 @@ describe('listing messages', () => {
 
   it.each(['limit=0', 'limit=101', 'limit=x', 'before=abc', 'after=1&before=2'])('refuses %s', async (query) => {
     const { workspace, path } = await withMessages(0);
-    expect(await workspace.bot('GET', `${path}?${query}`)).toMatchObject({
-      status: 400,
-      body: { code: 50035 },
-    });
+    expect(await workspace.bot('GET', `${path}?${query}`)).toMatchObject({ status: 400, body: { code: 50035 } });
   });
 
   it('returns ids that increase, also within one millisecond', async () => {
@@ -70,10 +67,7 @@ describe('a nonce', () => {
     const body = { content: 'x', nonce: 'n', enforce_nonce: true };
     const { body: message } = await workspace.bot('POST', path, body);
     await workspace.bot('DELETE', `${path}/${message.id}`);
-    expect(await workspace.bot('POST', path, body)).toMatchObject({
-      status: 404,
-      body: { code: 10008 },
-    });
+    expect(await workspace.bot('POST', path, body)).toMatchObject({ status: 404, body: { code: 10008 } });
   });
 
   it('is forgotten after its window, and ignored unless enforced', async () => {
@@ -98,14 +92,8 @@ describe('mentions', () => {
     const content = `@everyone <@${workspace.userId}>`;
     const { body: made } = await workspace.bot('POST', path, { content, allowed_mentions });
     expect([made.mention_everyone, made.mentions.length]).toEqual([everyone, people]);
-    const { body: silent } = await workspace.bot('POST', path, {
-      content: 'x',
-      allowed_mentions: { parse: [] },
-    });
-    const { body: edited } = await workspace.bot('PATCH', `${path}/${silent.id}`, {
-      content,
-      allowed_mentions,
-    });
+    const { body: silent } = await workspace.bot('POST', path, { content: 'x', allowed_mentions: { parse: [] } });
+    const { body: edited } = await workspace.bot('PATCH', `${path}/${silent.id}`, { content, allowed_mentions });
     expect([edited.mention_everyone, edited.mentions.length]).toEqual([everyone, people]);
   });
 });
@@ -126,16 +114,11 @@ describe('changing messages', () => {
     const files = ['a', 'b'].map((name) => ({ name, data: name }));
     const said = await workspace.person.say(workspace.channelId, 'files', { files });
     const [a, b] = said.attachments;
-    const edited = await workspace.person.call('PATCH', `${path}/${said.id}`, {
-      attachments: [{ id: b?.id }],
-    });
+    const edited = await workspace.person.call('PATCH', `${path}/${said.id}`, { attachments: [{ id: b?.id }] });
     expect(edited.body.attachments).toMatchObject([{ filename: 'b' }]);
     expect((await fetch(a?.url ?? '')).status).toBe(404);
     expect((await fetch(b?.url ?? '')).status).toBe(200);
-    const emptied = await workspace.person.call('PATCH', `${path}/${said.id}`, {
-      content: '',
-      attachments: [],
-    });
+    const emptied = await workspace.person.call('PATCH', `${path}/${said.id}`, { content: '', attachments: [] });
     expect(emptied.body.code).toBe(50006);
   });
 

@@ -13,12 +13,7 @@ const components = [
   {
     type: 1,
     components: [
-      {
-        type: 3,
-        custom_id: 'pick',
-        max_values: 2,
-        options: ['a', 'b', 'c'].map((value) => ({ label: value, value })),
-      },
+      { type: 3, custom_id: 'pick', max_values: 2, options: ['a', 'b', 'c'].map((value) => ({ label: value, value })) },
     ],
   },
 ];
@@ -30,11 +25,7 @@ async function start() {
   const path = `/channels/${workspace.channelId}/messages`;
   const { body: message } = await workspace.bot('POST', path, { content: 'Choose', components });
   await workspace.bot('PUT', `/applications/${workspace.applicationId}/commands`, [
-    {
-      name: 'new',
-      description: 'd',
-      options: [{ type: 3, name: 'name', description: 'd', required: true }],
-    },
+    { name: 'new', description: 'd', options: [{ type: 3, name: 'name', description: 'd', required: true }] },
     {
       name: 'host',
       description: 'd',
@@ -119,10 +110,7 @@ describe('an answer', () => {
     await person.tap(channelId, message.id, 'go');
     const asked = await interaction(bot);
     expect((await answer(workspace, asked, { type: 6 })).status).toBe(204);
-    expect(await answer(workspace, asked, { type: 6 })).toMatchObject({
-      status: 400,
-      body: { code: 40060 },
-    });
+    expect(await answer(workspace, asked, { type: 6 })).toMatchObject({ status: 400, body: { code: 40060 } });
   });
 
   it('after three seconds is refused with 10062, and the user is told that it failed', async () => {
@@ -131,10 +119,7 @@ describe('an answer', () => {
     const asked = await interaction(bot);
     expect((await page.until({ t: 'INTERACTION_FAILURE' })).d.id).toBe(id);
     await vi.waitFor(async () =>
-      expect(await answer(workspace, asked, { type: 99 })).toMatchObject({
-        status: 404,
-        body: { code: 10062 },
-      }),
+      expect(await answer(workspace, asked, { type: 99 })).toMatchObject({ status: 404, body: { code: 10062 } }),
     );
   });
 
@@ -171,10 +156,7 @@ describe('an answer', () => {
       { type: 4, data: { content: 'hi' } },
       '?with_response=true',
     );
-    expect(said).toMatchObject({
-      status: 200,
-      body: { resource: { type: 4, message: { content: 'hi', type: 20 } } },
-    });
+    expect(said).toMatchObject({ status: 200, body: { resource: { type: 4, message: { content: 'hi', type: 20 } } } });
   });
 
   it("with choices reaches the person's page", async () => {
@@ -182,10 +164,7 @@ describe('an answer', () => {
     const id = await person.autocomplete(channelId, 'new', [{ name: 'name', value: 's', focused: true }]);
     const choices = [{ name: 'Shop', value: 'shop' }];
     await answer(workspace, await interaction(bot), { type: 8, data: { choices } });
-    expect((await page.until({ t: 'APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE' })).d).toMatchObject({
-      id,
-      choices,
-    });
+    expect((await page.until({ t: 'APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE' })).d).toMatchObject({ id, choices });
   });
 
   it('that only the user may see stays private, and can be changed and deleted', async () => {
@@ -208,13 +187,7 @@ describe('an answer', () => {
 const modal = {
   custom_id: 'm',
   title: 'Why?',
-  components: [
-    {
-      type: 18,
-      label: 'Reason',
-      component: { type: 4, custom_id: 'why', style: 2, max_length: 5 },
-    },
-  ],
+  components: [{ type: 18, label: 'Reason', component: { type: 4, custom_id: 'why', style: 2, max_length: 5 } }],
 };
 
 describe('a modal', () => {
@@ -223,10 +196,7 @@ describe('a modal', () => {
     await person.tap(channelId, message.id, 'go');
     const asked = await interaction(bot);
     await answer(workspace, asked, { type: 9, data: modal });
-    expect((await page.until({ t: 'INTERACTION_MODAL_CREATE' })).d).toMatchObject({
-      id: asked.id,
-      title: 'Why?',
-    });
+    expect((await page.until({ t: 'INTERACTION_MODAL_CREATE' })).d).toMatchObject({ id: asked.id, title: 'Why?' });
     await expect(person.submitModal(channelId, asked.id, {})).rejects.toThrow('50035');
     await expect(person.submitModal(channelId, asked.id, { why: '123456' })).rejects.toThrow('50035');
     await person.submitModal(channelId, asked.id, { why: '12345' });
@@ -234,10 +204,7 @@ describe('a modal', () => {
     await vi.waitFor(() =>
       expect(bot.heard.findLast(({ t }) => t === 'INTERACTION_CREATE')?.d).toMatchObject({
         type: 5,
-        data: {
-          custom_id: 'm',
-          components: [{ type: 18, component: { custom_id: 'why', value: '12345' } }],
-        },
+        data: { custom_id: 'm', components: [{ type: 18, component: { custom_id: 'why', value: '12345' } }] },
         message: { id: message.id },
       }),
     );
@@ -247,19 +214,11 @@ describe('a modal', () => {
     ['a title of 46 characters', { title: 'x'.repeat(46) }],
     ['no components', { components: [] }],
     ['six components', { components: Array.from({ length: 6 }, () => modal.components[0]) }],
-    [
-      'a button in it',
-      {
-        components: [{ type: 1, components: [{ type: 2, style: 1, label: 'x', custom_id: 'x' }] }],
-      },
-    ],
+    ['a button in it', { components: [{ type: 1, components: [{ type: 2, style: 1, label: 'x', custom_id: 'x' }] }] }],
   ])('with %s is refused', async (_, change) => {
     const { workspace, bot, person, message, channelId } = await start();
     await person.tap(channelId, message.id, 'go');
-    const refused = await answer(workspace, await interaction(bot), {
-      type: 9,
-      data: { ...modal, ...change },
-    });
+    const refused = await answer(workspace, await interaction(bot), { type: 9, data: { ...modal, ...change } });
     expect(refused).toMatchObject({ status: 400, body: { code: 50035 } });
   });
 });

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import {
   appendFileSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,29 +9,20 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace } from '../../workspace/server.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { request, USER_AGENT } from '../support/workspace.ts';
 import { openBotPort } from '../support/workspace-access.mjs';
-
-function makeDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 type Where = Pick<Workspace, 'api' | 'token' | 'channelId' | 'guildId' | 'applicationId'>;
 
 const call = (at: Where, method: string, path: string, body?: unknown) =>
-  request(at.api + path, method, body, {
-    authorization: `Bot ${at.token}`,
-    'user-agent': USER_AGENT,
-  });
+  request(at.api + path, method, body, { authorization: `Bot ${at.token}`, 'user-agent': USER_AGENT });
 const say = (at: Where, content: string, extra: object = {}) =>
   call(at, 'POST', `/channels/${at.channelId}/messages`, { content, ...extra });
 const contents = async (at: Where): Promise<string[]> => {
@@ -58,7 +48,7 @@ async function once<T>(
 
 describe('after a restart', () => {
   it('all identities, messages, changes and settings are the same', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     const before = await once(dir, async (workspace) => {
       const { body: kept } = await say(workspace, 'kept', { nonce: 'n', enforce_nonce: true });
       const path = `/channels/${workspace.channelId}/messages`;
@@ -66,19 +56,12 @@ describe('after a restart', () => {
       await call(workspace, 'PUT', `${path}/${kept.id}/reactions/${encodeURIComponent('✅')}/@me`);
       const { body: gone } = await say(workspace, 'gone');
       await call(workspace, 'DELETE', `${path}/${gone.id}`);
-      const { body: thread } = await call(workspace, 'POST', `${path}/${kept.id}/threads`, {
-        name: 'talk',
-      });
+      const { body: thread } = await call(workspace, 'POST', `${path}/${kept.id}/threads`, { name: 'talk' });
       await call(workspace, 'PATCH', `/channels/${thread.id}`, { archived: true });
       const commands = `/applications/${workspace.applicationId}/guilds/${workspace.guildId}/commands`;
       await call(workspace, 'PUT', commands, [{ name: 'new', description: 'd' }]);
       const { token, botId, userId, channelId, guildId } = workspace;
-      return {
-        kept,
-        gone,
-        commands,
-        who: { token, botId, userId, channelId, guildId },
-      };
+      return { kept, gone, commands, who: { token, botId, userId, channelId, guildId } };
     });
 
     await once(dir, async (workspace) => {
@@ -101,7 +84,7 @@ describe('after a restart', () => {
   });
 
   it('uploaded files still exist, under new addresses of the same server', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     const form = new FormData();
     form.set('files[0]', new Blob(['bytes']), 'a.txt');
     await once(dir, (workspace) => call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form));
@@ -114,7 +97,7 @@ describe('after a restart', () => {
   });
 
   it('ids keep increasing even if the clock was set back', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     await once(dir, (workspace) => say(workspace, 'x'));
     const future = '1999999999999999999';
     appendFileSync(join(dir, 'journal.jsonl'), `${JSON.stringify({ t: 'last-id', id: future })}\n`);
@@ -125,7 +108,7 @@ describe('after a restart', () => {
 
 describe('the journal', () => {
   it('survives being cut at any byte: complete lines stay, the partial one is removed', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     await once(dir, async (workspace) => {
       for (const word of ['one', 'two', 'three 😀']) await say(workspace, word);
     });
@@ -142,7 +125,7 @@ describe('the journal', () => {
   });
 
   it('skips a line of garbage in its middle and says so', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     await once(dir, (workspace) => say(workspace, 'before'));
     appendFileSync(join(dir, 'journal.jsonl'), '\u0000\u0001garbage\n{"t":"nonsense"}\n[]\n');
     const lines: string[] = [];
@@ -156,7 +139,7 @@ describe('the journal', () => {
   });
 
   it('and everything else in the folder is private', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     const form = new FormData();
     form.set('files[0]', new Blob(['x']), 'x');
     await once(dir, (workspace) => call(workspace, 'POST', `/channels/${workspace.channelId}/messages`, form));
@@ -172,7 +155,7 @@ describe('the journal', () => {
 
 describe('a second server', () => {
   it('on the same folder is refused with a sentence', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     await once(dir, async () => {
       await expect(startWorkspace({ dir })).rejects.toThrow(
         `Process ${process.pid} already serves the workspace in ${dir}.`,
@@ -182,8 +165,8 @@ describe('a second server', () => {
   });
 
   it('on a taken port is refused with a sentence and leaves the folder free', async () => {
-    const dir = makeDir();
-    await once(makeDir(), async ({ url }) => {
+    const dir = tempFolder();
+    await once(tempFolder(), async ({ url }) => {
       const port = Number(new URL(url).port);
       await expect(startWorkspace({ dir, port })).rejects.toThrow(`cannot listen on 127.0.0.1:${port}`);
     });
@@ -193,7 +176,7 @@ describe('a second server', () => {
 
 describe('a damaged identity', () => {
   it('is reported and not overwritten', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     await once(dir, async () => {});
     const path = join(dir, 'identity.json');
     truncateSync(path, 20);
@@ -206,7 +189,7 @@ describe('a damaged identity', () => {
 
 describe('a killed server', () => {
   it('loses nothing that it had acknowledged, and its lock is taken over', async () => {
-    const dir = makeDir();
+    const dir = tempFolder();
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round++) {
       const { child, at } = await spawnServer(dir);
@@ -229,10 +212,8 @@ describe('a killed server', () => {
     expect(new Set(kept).size).toBe(kept.length);
   });
 
-  it('loses and repeats nothing when it is killed while the journal is compacted', {
-    timeout: 120_000,
-  }, async () => {
-    const dir = makeDir();
+  it('loses and repeats nothing when it is killed while the journal is compacted', { timeout: 120_000 }, async () => {
+    const dir = tempFolder();
     const path = join(dir, 'journal.jsonl');
     const channelId = await once(dir, async (workspace) => {
       await say(workspace, 'sample');

@@ -15,10 +15,7 @@ describe('rate limits', () => {
     expect([refused.status, refused.headers.get('x-ratelimit-remaining')]).toEqual([400, '0']);
 
     const limited = await workspace.bot('POST', path, { content: 'three' });
-    expect(limited).toMatchObject({
-      status: 429,
-      body: { global: false, retry_after: expect.any(Number) },
-    });
+    expect(limited).toMatchObject({ status: 429, body: { global: false, retry_after: expect.any(Number) } });
     expect(limited.headers.get('x-ratelimit-scope')).toBe('user');
     expect(Number(limited.headers.get('retry-after'))).toBeGreaterThanOrEqual(limited.body.retry_after);
     expect(limited.headers.get('x-ratelimit-bucket')).toBe(first.headers.get('x-ratelimit-bucket'));
@@ -38,9 +35,7 @@ describe('rate limits', () => {
   });
 
   it('apply to everything together', async () => {
-    const workspace = await startTestWorkspace({
-      rateLimits: { perBucket: 100, windowMs: 1000, globalPerSecond: 3 },
-    });
+    const workspace = await startTestWorkspace({ rateLimits: { perBucket: 100, windowMs: 1000, globalPerSecond: 3 } });
     const answers = await Promise.all(Array.from({ length: 6 }, () => workspace.bot('GET', '/users/@me')));
     const limited = answers.find(({ status }) => status === 429);
     expect(limited?.body).toMatchObject({ global: true });
@@ -49,9 +44,7 @@ describe('rate limits', () => {
   });
 
   it('do not apply to the user and to interaction callbacks', async () => {
-    const workspace = await startTestWorkspace({
-      rateLimits: { perBucket: 1, windowMs: 60_000, globalPerSecond: 1 },
-    });
+    const workspace = await startTestWorkspace({ rateLimits: { perBucket: 1, windowMs: 60_000, globalPerSecond: 1 } });
     for (let n = 0; n < 5; n++) await workspace.person.say(workspace.channelId, `${n}`);
     for (let n = 0; n < 5; n++) {
       const answer = await workspace.bot('POST', '/interactions/1/x/callback', { type: 4 });

@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import type { TestWorkspace } from '../support/workspace.ts';
 
-export interface Heard {
+interface Heard {
   readonly op: number;
   readonly t: string | null;
   readonly s: number | null;
@@ -73,7 +73,7 @@ export async function openPageSocket(workspace: TestWorkspace): Promise<RawSocke
 }
 
 /** GUILDS, GUILD_MESSAGES, GUILD_MESSAGE_REACTIONS and MESSAGE_CONTENT. */
-export const INTENTS = 34305;
+const INTENTS = 34305;
 
 export function identifyData(workspace: Pick<TestWorkspace, 'token'>, intents = INTENTS) {
   return { token: workspace.token, intents, properties: { os: 'x', browser: 'x', device: 'x' } };

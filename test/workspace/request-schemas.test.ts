@@ -10,12 +10,7 @@ const button = (change: object = {}) => ({
 });
 const rows = (...components: object[]) => [{ type: 1, components }];
 const buttons = (count: number) => Array.from({ length: count }, (_, n) => button({ custom_id: `b${n}` }));
-const select = (change: object = {}) => ({
-  type: 3,
-  custom_id: 's',
-  options: [{ label: 'x', value: 'x' }],
-  ...change,
-});
+const select = (change: object = {}) => ({ type: 3, custom_id: 's', options: [{ label: 'x', value: 'x' }], ...change });
 const options = (count: number) => Array.from({ length: count }, (_, n) => ({ label: `o${n}`, value: `v${n}` }));
 
 /** The first field that the errors name, with dots. */
@@ -97,10 +92,7 @@ describe('the workspace refuses a message', () => {
   ])('%s', async (_, body, field) => {
     const workspace = await startTestWorkspace();
     const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, body);
-    expect(answer).toMatchObject({
-      status: 400,
-      body: { code: 50035, message: 'Invalid Form Body' },
-    });
+    expect(answer).toMatchObject({ status: 400, body: { code: 50035, message: 'Invalid Form Body' } });
     expect(fieldOf(answer.body.errors)).toBe(field);
     expect(await workspace.person.messages(workspace.channelId)).toEqual([]);
   });
@@ -151,11 +143,7 @@ describe('uploads', () => {
     const files = Array.from({ length: 10 }, (_, n) => ({ name: `${n}.bin`, data: bytes }));
     const answer = await post(workspace, withFiles({ attachments: [{ id: '3', description: 'the third' }] }, files));
     expect(answer.body.attachments).toHaveLength(10);
-    expect(answer.body.attachments[3]).toMatchObject({
-      filename: '3.bin',
-      size: 256,
-      description: 'the third',
-    });
+    expect(answer.body.attachments[3]).toMatchObject({ filename: '3.bin', size: 256, description: 'the third' });
     const back = new Uint8Array(await (await fetch(answer.body.attachments[9].url)).arrayBuffer());
     expect(back).toEqual(bytes);
   });
@@ -164,23 +152,12 @@ describe('uploads', () => {
     const workspace = await startTestWorkspace();
     const file = (name: string, size: number) => ({ name, data: new Uint8Array(size) });
     const eleven = Array.from({ length: 11 }, (_, n) => file(`${n}`, 1));
-    expect(await post(workspace, withFiles({}, eleven))).toMatchObject({
-      status: 400,
-      body: { code: 30015 },
-    });
+    expect(await post(workspace, withFiles({}, eleven))).toMatchObject({ status: 400, body: { code: 30015 } });
     const large = [file('large', 10 * 2 ** 20 + 1)];
-    expect(await post(workspace, withFiles({}, large))).toMatchObject({
-      status: 413,
-      body: { code: 50045 },
-    });
+    expect(await post(workspace, withFiles({}, large))).toMatchObject({ status: 413, body: { code: 50045 } });
     const many = [1, 2, 3].map((n) => file(`${n}`, 9 * 2 ** 20));
-    expect(await post(workspace, withFiles({}, many))).toMatchObject({
-      status: 413,
-      body: { code: 40005 },
-    });
-    expect(await post(workspace, withFiles({}, [file('full', 10 * 2 ** 20)]))).toMatchObject({
-      status: 200,
-    });
+    expect(await post(workspace, withFiles({}, many))).toMatchObject({ status: 413, body: { code: 40005 } });
+    expect(await post(workspace, withFiles({}, [file('full', 10 * 2 ** 20)]))).toMatchObject({ status: 200 });
   });
 
   it('that are cut short or not JSON are refused, not guessed at', async () => {
@@ -189,15 +166,9 @@ describe('uploads', () => {
     const type = { 'content-type': 'multipart/form-data; boundary=b' };
     const cut = '--b\r\nContent-Disposition: form-data; name="payload_json"\r\n\r\n{"content":"x"}';
     expect((await workspace.bot('POST', path, cut, type)).status).toBe(400);
-    expect(await workspace.bot('POST', path, '{"content":')).toMatchObject({
-      status: 400,
-      body: { code: 50109 },
-    });
+    expect(await workspace.bot('POST', path, '{"content":')).toMatchObject({ status: 400, body: { code: 50109 } });
     const plain = { 'content-type': 'text/plain' };
-    expect(await workspace.bot('POST', path, 'x', plain)).toMatchObject({
-      status: 400,
-      body: { code: 50035 },
-    });
+    expect(await workspace.bot('POST', path, 'x', plain)).toMatchObject({ status: 400, body: { code: 50035 } });
   });
 });
 
@@ -232,11 +203,7 @@ describe('the workspace refuses a command', () => {
     ['with a description of 101 characters', { name: 'x', description: 'd'.repeat(101) }, '0.description'],
     [
       'with 26 options',
-      {
-        name: 'x',
-        description: 'd',
-        options: Array.from({ length: 26 }, (_, n) => option({ name: `n${n}` })),
-      },
+      { name: 'x', description: 'd', options: Array.from({ length: 26 }, (_, n) => option({ name: `n${n}` })) },
       '0.options',
     ],
     [
@@ -246,11 +213,7 @@ describe('the workspace refuses a command', () => {
     ],
     [
       'with choices and autocomplete',
-      {
-        name: 'x',
-        description: 'd',
-        options: [option({ autocomplete: true, choices: [{ name: 'a', value: 'a' }] })],
-      },
+      { name: 'x', description: 'd', options: [option({ autocomplete: true, choices: [{ name: 'a', value: 'a' }] })] },
       '0.options.0.choices',
     ],
   ])('%s', async (_, body, field) => {

@@ -12,10 +12,7 @@ async function start() {
   await person.say(thread.id, 'nothing to see');
   const search = async (query: string) => {
     const { body } = await person.call('GET', `/guilds/${guildId}/messages/search?${query}`);
-    return {
-      total: body.total_results,
-      found: body.messages.flat().map(({ content }: WireMessage) => content),
-    };
+    return { total: body.total_results, found: body.messages.flat().map(({ content }: WireMessage) => content) };
   };
   return { ...workspace, thread, search };
 }

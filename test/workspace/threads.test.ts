@@ -4,10 +4,7 @@ import { applyRecord, emptyState, type StoredThread } from '../../workspace/stor
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 
 async function startThread(workspace: TestWorkspace, name = 'talk') {
-  const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/threads`, {
-    name,
-    type: 11,
-  });
+  const answer = await workspace.bot('POST', `/channels/${workspace.channelId}/threads`, { name, type: 11 });
   return answer.body as { id: string };
 }
 
@@ -19,31 +16,16 @@ describe('a thread', () => {
     const workspace = await startTestWorkspace();
     const message = await workspace.person.say(workspace.channelId, 'start here');
     const path = `/channels/${workspace.channelId}/messages/${message.id}/threads`;
-    const first = await workspace.bot('POST', path, {
-      name: '[agent] shop',
-      auto_archive_duration: 60,
-    });
+    const first = await workspace.bot('POST', path, { name: '[agent] shop', auto_archive_duration: 60 });
     expect(first).toMatchObject({
       status: 201,
-      body: {
-        id: message.id,
-        type: 11,
-        owner_id: workspace.botId,
-        thread_metadata: { auto_archive_duration: 60 },
-      },
+      body: { id: message.id, type: 11, owner_id: workspace.botId, thread_metadata: { auto_archive_duration: 60 } },
     });
-    expect(await workspace.bot('POST', path, { name: 'again' })).toMatchObject({
-      status: 400,
-      body: { code: 160004 },
-    });
+    expect(await workspace.bot('POST', path, { name: 'again' })).toMatchObject({ status: 400, body: { code: 160004 } });
     const [parent] = await workspace.person.messages(workspace.channelId);
     expect(parent).toMatchObject({ flags: 32, thread: { id: message.id } });
     const [starter] = await workspace.person.messages(message.id);
-    expect(starter).toMatchObject({
-      type: 21,
-      content: '',
-      referenced_message: { content: 'start here' },
-    });
+    expect(starter).toMatchObject({ type: 21, content: '', referenced_message: { content: 'start here' } });
   });
 
   it('cannot have its own threads', async () => {
@@ -84,10 +66,7 @@ describe('a thread', () => {
       ['PATCH', path, { name: 'renamed' }],
     ];
     for (const [method, at, body] of refused)
-      expect(await workspace.bot(method, at, body)).toMatchObject({
-        status: 400,
-        body: { code: 50083 },
-      });
+      expect(await workspace.bot(method, at, body)).toMatchObject({ status: 400, body: { code: 50083 } });
     expect((await workspace.bot('POST', `${path}/messages`, { content: ' ' })).body.code).toBe(50006);
     expect((await workspace.bot('GET', path)).body.thread_metadata.archived).toBe(true);
     expect((await workspace.bot('POST', `${path}/messages`, { content: 'wake up' })).status).toBe(200);
@@ -98,9 +77,7 @@ describe('a thread', () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     await archive(workspace, thread.id, { locked: true });
-    const answer = await workspace.person.call('POST', `/channels/${thread.id}/messages`, {
-      content: 'x',
-    });
+    const answer = await workspace.person.call('POST', `/channels/${thread.id}/messages`, { content: 'x' });
     expect(answer).toMatchObject({ status: 403, body: { code: 160005 } });
     expect((await workspace.bot('GET', `/channels/${thread.id}`)).body.thread_metadata).toMatchObject({
       archived: true,
@@ -112,22 +89,12 @@ describe('a thread', () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     await archive(workspace, thread.id);
-    const renamed = await workspace.bot('PATCH', `/channels/${thread.id}`, {
-      archived: false,
-      name: 'new name',
-    });
+    const renamed = await workspace.bot('PATCH', `/channels/${thread.id}`, { archived: false, name: 'new name' });
     expect(renamed.body).toMatchObject({ name: 'new name', thread_metadata: { archived: false } });
-    expect((await workspace.person.messages(thread.id))[0]).toMatchObject({
-      type: 4,
-      content: 'new name',
-    });
+    expect((await workspace.person.messages(thread.id))[0]).toMatchObject({ type: 4, content: 'new name' });
     const notice = (await workspace.person.messages(thread.id))[0];
     expect(
-      (
-        await workspace.bot('PATCH', `/channels/${thread.id}/messages/${notice?.id}`, {
-          content: 'x',
-        })
-      ).body.code,
+      (await workspace.bot('PATCH', `/channels/${thread.id}/messages/${notice?.id}`, { content: 'x' })).body.code,
     ).toBe(50021);
   });
 
@@ -135,10 +102,7 @@ describe('a thread', () => {
     const workspace = await startTestWorkspace();
     const thread = await startThread(workspace);
     const wrong = await workspace.bot('PATCH', `/channels/${thread.id}`, { archived: 'yes' });
-    expect(wrong).toMatchObject({
-      status: 400,
-      body: { code: 50035, errors: { archived: expect.anything() } },
-    });
+    expect(wrong).toMatchObject({ status: 400, body: { code: 50035, errors: { archived: expect.anything() } } });
   });
 
   it('that was deleted is an unknown channel', async () => {

@@ -35,11 +35,7 @@ const UNKNOWN_FOR_MS = 30_000;
 
 /** Undefined if it belongs nowhere. `gone` names a thread that was deleted. */
 export async function locatePrompt(
-  parts: {
-    readonly home: Home;
-    readonly threads: Threads;
-    readonly sessionOf: SessionLookup;
-  },
+  parts: { readonly home: Home; readonly threads: Threads; readonly sessionOf: SessionLookup },
   host: string,
   letter: AskLetter,
   cwd: string,
@@ -64,10 +60,7 @@ export async function locatePrompt(
   const { socket, serverPid, paneId, panePid } = session;
   // When the letter is read, the agent may have exited; then the foreground program is not the agent.
   const command = found.paneId === paneId ? found.command : session.command;
-  return {
-    ...{ thread: found.thread, host: found.host },
-    pane: { socket, serverPid, paneId, panePid, command },
-  };
+  return { ...{ thread: found.thread, host: found.host }, pane: { socket, serverPid, paneId, panePid, command } };
 }
 
 /** Whether this may be the thread of a headless agent on that host. */

@@ -1,5 +1,6 @@
 // Posts, updates and closes the message of a prompt.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
@@ -112,6 +113,14 @@ export function createPromptMessages(parts: {
   };
 }
 
+const POSTED_WITHIN_MS = 60_000;
+
+/** The server may have shown the message, and a person may have tapped on it, before we have its answer or after it was lost. */
+export async function untilPosted(one: OpenPrompt, isOver: () => boolean): Promise<void> {
+  const deadline = performance.now() + POSTED_WITHIN_MS;
+  while (one.record.message === '' && !isOver() && performance.now() < deadline) await sleep(100);
+}
+
 // What a prompt's message shows: while it is open, and when it is over.
 
 /** For people. */
@@ -122,7 +131,7 @@ export function contentOf(prompt: Prompt, input: AskedEvent, progress: PromptPro
   return `${text}\n${hint}`;
 }
 
-export function filesOf(prompt: Prompt, input: AskedEvent, title: string): readonly FileUpload[] {
+function filesOf(prompt: Prompt, input: AskedEvent, title: string): readonly FileUpload[] {
   return shownOf(prompt, input, { chosen: [] }, title).files;
 }
 

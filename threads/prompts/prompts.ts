@@ -14,7 +14,7 @@ import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
 import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
-import { asShown, createPromptMessages, PROMPT_PAUSES } from './post-prompt.ts';
+import { asShown, createPromptMessages, PROMPT_PAUSES, untilPosted } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
   createPromptFiles,
@@ -205,6 +205,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     answer: ({ prompt: id, on, answer, by, order }) =>
       inTurn(id, async () => {
         const one = open.get(id);
+        if (one !== undefined) await untilPosted(one, () => !open.has(id) || signal.aborted);
         const record = (one ?? over.get(id))?.record ?? store.read(id);
         if (record?.undelivered === order) return 'undelivered';
         if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';

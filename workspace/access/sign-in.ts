@@ -130,11 +130,7 @@ function keepNewest<T>(map: Map<string, T>, key: string, value: T, most: number)
 
 function readKey(base64: string) {
   try {
-    const key = createPublicKey({
-      key: Buffer.from(base64, 'base64'),
-      format: 'der',
-      type: 'spki',
-    });
+    const key = createPublicKey({ key: Buffer.from(base64, 'base64'), format: 'der', type: 'spki' });
     return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : undefined;
   } catch {
     return undefined; // not a key: refused like a wrong one

@@ -111,11 +111,7 @@ const identifySchema = z.object({
   shard: z.unknown().optional(),
 });
 
-const resumeSchema = z.object({
-  token: z.string(),
-  session_id: z.string(),
-  seq: z.number().int(),
-});
+const resumeSchema = z.object({ token: z.string(), session_id: z.string(), seq: z.number().int() });
 
 type Payload = z.infer<typeof payloadSchema>;
 

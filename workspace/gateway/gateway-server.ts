@@ -18,7 +18,7 @@ import {
   tokenIn,
 } from './client-sessions.ts';
 
-export interface GatewayServerOptions {
+interface GatewayServerOptions {
   readonly gate: Gatekeeper;
   readonly sessions: ClientSessions;
   readonly inspection: Inspection;
@@ -74,11 +74,7 @@ export interface Connection {
 }
 
 export function makeGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const server = new WebSocketServer({
-    noServer: true,
-    maxPayload: 64 * 1024,
-    perMessageDeflate: false,
-  });
+  const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
   const connections = new Set<Connection>();
   const { sessions, heartbeatMs } = options;
 

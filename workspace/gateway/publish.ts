@@ -28,11 +28,7 @@ export function publishMessageGone(world: WorkspaceContext, message: StoredMessa
     type: 'MESSAGE_DELETE',
     intent: INTENT_BITS.messages,
     ...((message.flags & EPHEMERAL) !== 0 && { only: 'person' as const }),
-    dataFor: () => ({
-      id: message.id,
-      channel_id: message.channel_id,
-      guild_id: world.identity.guildId,
-    }),
+    dataFor: () => ({ id: message.id, channel_id: message.channel_id, guild_id: world.identity.guildId }),
   });
 }
 
@@ -55,12 +51,7 @@ export function publishThreadGone(world: WorkspaceContext, thread: StoredThread)
   world.publish({
     type: 'THREAD_DELETE',
     intent: INTENT_BITS.guilds,
-    dataFor: () => ({
-      id: thread.id,
-      guild_id: world.identity.guildId,
-      parent_id: thread.parent_id,
-      type: 11,
-    }),
+    dataFor: () => ({ id: thread.id, guild_id: world.identity.guildId, parent_id: thread.parent_id, type: 11 }),
   });
 }
 

@@ -210,12 +210,7 @@ export function makePersonInteractions(openModal) {
     command: (channelId, name, options) => ask({ type: 2, channel_id: channelId, data: { name, options } }),
     complete: (channelId, name, options) => ask({ type: 4, channel_id: channelId, data: { name, options } }),
     submit: (channelId, interactionId, values) =>
-      ask({
-        type: 5,
-        channel_id: channelId,
-        interaction_id: interactionId,
-        data: { values },
-      }),
+      ask({ type: 5, channel_id: channelId, interaction_id: interactionId, data: { values } }),
     /** @param {string} type @param {any} data */
     hear(type, data) {
       const settle = waiting.get(data?.nonce);

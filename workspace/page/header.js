@@ -93,11 +93,7 @@ export function makeNotifications({ places, current, open }) {
 
   function tell(title, message) {
     try {
-      const shown = new Notification(title, {
-        body: oneLine(message),
-        tag: message.channel_id,
-        icon: '/icon.svg',
-      });
+      const shown = new Notification(title, { body: oneLine(message), tag: message.channel_id, icon: '/icon.svg' });
       shown.addEventListener('click', () => {
         window.focus();
         open(message.channel_id);

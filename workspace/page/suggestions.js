@@ -104,10 +104,7 @@ export function makeSuggestions({ box, commands, complete, onPick }) {
     const useful = choices.filter(({ value }) => String(value).toLowerCase() !== begun);
     // Nothing is preselected here: Enter sends the typed text.
     show(
-      useful.map(({ name, value }) => ({
-        label: name,
-        text: completed(box.value, focused, String(value), isLast),
-      })),
+      useful.map(({ name, value }) => ({ label: name, text: completed(box.value, focused, String(value), isLast) })),
       -1,
     );
   };

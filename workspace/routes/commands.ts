@@ -23,12 +23,7 @@ export const commandRoutes: readonly RestRoute[] = [EVERYWHERE, IN_GUILD].flatMa
   { method: 'GET', path, who: 'both', run: listCommands },
   { method: 'PUT', path, who: 'bot', run: setCommands },
   { method: 'POST', path, who: 'bot', run: addCommand },
-  {
-    method: 'GET',
-    path: `${path}/:command`,
-    who: 'both',
-    run: (call) => ({ status: 200, body: commandOf(call) }),
-  },
+  { method: 'GET', path: `${path}/:command`, who: 'both', run: (call) => ({ status: 200, body: commandOf(call) }) },
   { method: 'DELETE', path: `${path}/:command`, who: 'bot', run: removeCommand },
 ]);
 
@@ -118,19 +113,9 @@ const GUILD = '/guilds/:guild';
 
 export const guildRoutes: readonly RestRoute[] = [
   { method: 'GET', path: '/gateway', who: 'anyone', run: getGateway },
-  {
-    method: 'GET',
-    path: '/gateway/bot',
-    who: 'bot',
-    run: ({ world, host }) => ok(world.gatewayInfo(host)),
-  },
+  { method: 'GET', path: '/gateway/bot', who: 'bot', run: ({ world, host }) => ok(world.gatewayInfo(host)) },
   /** Ours, not Discord's: for `threadmux link`. */
-  {
-    method: 'POST',
-    path: '/workspace/links',
-    who: 'bot',
-    run: ({ world }) => ok({ link: world.newLink() }),
-  },
+  { method: 'POST', path: '/workspace/links', who: 'bot', run: ({ world }) => ok({ link: world.newLink() }) },
   {
     method: 'GET',
     path: '/users/@me',
@@ -140,24 +125,14 @@ export const guildRoutes: readonly RestRoute[] = [
   { method: 'GET', path: '/users/:user', who: 'both', run: getUser },
   { method: 'GET', path: '/applications/@me', who: 'bot', run: getApplication },
   { method: 'GET', path: '/oauth2/applications/@me', who: 'bot', run: getApplication },
-  {
-    method: 'GET',
-    path: GUILD,
-    who: 'both',
-    run: inGuild(({ world }) => wireGuild(world.identity)),
-  },
+  { method: 'GET', path: GUILD, who: 'both', run: inGuild(({ world }) => wireGuild(world.identity)) },
   {
     method: 'GET',
     path: `${GUILD}/channels`,
     who: 'both',
     run: inGuild(({ world }) => [wireChannel(world.identity, world.state)]),
   },
-  {
-    method: 'GET',
-    path: `${GUILD}/roles`,
-    who: 'both',
-    run: inGuild(({ world }) => wireRoles(world.identity)),
-  },
+  { method: 'GET', path: `${GUILD}/roles`, who: 'both', run: inGuild(({ world }) => wireRoles(world.identity)) },
   { method: 'GET', path: `${GUILD}/members/:user`, who: 'both', run: inGuild(getMember) },
 ];
 

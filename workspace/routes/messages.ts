@@ -60,10 +60,7 @@ function createMessage({ world, viewer, body, uploads, param }: RouteCall): Refu
   const form = readForm(createMessageSchema, body);
   const answer = (message: StoredMessage): RefusalAnswer => ({
     status: 200,
-    body: {
-      ...wireMessage(world, message, viewer),
-      ...(message.nonce !== undefined && { nonce: message.nonce }),
-    },
+    body: { ...wireMessage(world, message, viewer), ...(message.nonce !== undefined && { nonce: message.nonce }) },
   });
   if (form.enforce_nonce === true && form.nonce != null) {
     const since = Date.now() - world.nonceWindowMs;

@@ -18,18 +18,8 @@ const REACTIONS = '/channels/:channel/messages/:message/reactions/:emoji';
 export const reactionRoutes: readonly RestRoute[] = [
   { method: 'GET', path: REACTIONS, who: 'both', run: listReactions },
   { method: 'PUT', path: `${REACTIONS}/@me`, who: 'both', run: addReaction },
-  {
-    method: 'DELETE',
-    path: `${REACTIONS}/@me`,
-    who: 'both',
-    run: (call) => dropReaction(call, self(call)),
-  },
-  {
-    method: 'DELETE',
-    path: `${REACTIONS}/:user`,
-    who: 'both',
-    run: dropOthersReaction,
-  },
+  { method: 'DELETE', path: `${REACTIONS}/@me`, who: 'both', run: (call) => dropReaction(call, self(call)) },
+  { method: 'DELETE', path: `${REACTIONS}/:user`, who: 'both', run: dropOthersReaction },
 ];
 
 function listReactions(call: RouteCall): RefusalAnswer {
@@ -37,10 +27,7 @@ function listReactions(call: RouteCall): RefusalAnswer {
   const name = emojiOf(call);
   const users = messageOf(call).reactions.find((reaction) => reaction.name === name)?.users ?? [];
   const after = [...users].sort(compareSnowflakes).filter((id) => compareSnowflakes(id, page.after ?? '0') > 0);
-  return {
-    status: 200,
-    body: after.slice(0, page.limit).map((id) => wireUser(call.world.identity, id)),
-  };
+  return { status: 200, body: after.slice(0, page.limit).map((id) => wireUser(call.world.identity, id)) };
 }
 
 function addReaction(call: RouteCall): RefusalAnswer {
@@ -101,10 +88,7 @@ function publishReaction(
       emoji: { id: null, name },
       burst: false,
       type: 0,
-      ...(added && {
-        member: wireMember(world.identity, user),
-        message_author_id: message.author,
-      }),
+      ...(added && { member: wireMember(world.identity, user), message_author_id: message.author }),
     }),
   });
 }

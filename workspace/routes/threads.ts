@@ -75,11 +75,7 @@ function changeParent({ world, viewer, body }: RouteCall): RefusalAnswer {
   if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
   const form = readForm(modifyChannelSchema, body);
   const { name, topic } = world.state.channel;
-  world.commit({
-    t: 'channel',
-    name: form.name ?? name,
-    topic: form.topic === undefined ? topic : form.topic,
-  });
+  world.commit({ t: 'channel', name: form.name ?? name, topic: form.topic === undefined ? topic : form.topic });
   const channel = wireChannel(world.identity, world.state);
   world.publish({ type: 'CHANNEL_UPDATE', intent: INTENT_BITS.guilds, dataFor: () => channel });
   return { status: 200, body: channel };
@@ -209,10 +205,7 @@ function listArchived({ world, viewer, query, param }: RouteCall): RefusalAnswer
       (a, b) => microseconds(b.archive_timestamp) - microseconds(a.archive_timestamp) || compareSnowflakes(b.id, a.id),
     );
   const page = archived.slice(0, limit);
-  return {
-    status: 200,
-    body: { ...wireList(world, viewer, page), has_more: archived.length > limit },
-  };
+  return { status: 200, body: { ...wireList(world, viewer, page), has_more: archived.length > limit } };
 }
 
 /** `Date.parse` drops everything below a millisecond, but paging needs it. */

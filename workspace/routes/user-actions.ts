@@ -18,10 +18,7 @@ export const personRoutes: readonly RestRoute[] = [
 ];
 
 const base = { channel_id: snowflake, nonce: z.string().max(64).optional() };
-const commandData = z.object({
-  name: z.string(),
-  options: z.array(givenOption).max(25).default([]),
-});
+const commandData = z.object({ name: z.string(), options: z.array(givenOption).max(25).default([]) });
 const requestSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal(2), ...base, data: commandData }),
   z.object({ type: z.literal(4), ...base, data: commandData }),

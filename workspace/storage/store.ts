@@ -29,12 +29,7 @@ const messageSchema = z.object({
   pinned: z.boolean().optional(),
   nonce: z.union([z.string(), z.number()]).optional(),
   message_reference: z
-    .object({
-      type: z.number(),
-      channel_id: z.string(),
-      message_id: z.string(),
-      guild_id: z.string(),
-    })
+    .object({ type: z.number(), channel_id: z.string(), message_id: z.string(), guild_id: z.string() })
     .partial({ message_id: true })
     .optional(),
   interaction: z.object({ id: z.string(), type: z.number(), user: z.string(), name: z.string().optional() }).optional(),

@@ -1,7 +1,7 @@
 // Finds and reads Claude Code's input box. Only a box at the bottom of the screen counts: the conversation above may show a
 // copy of a box, and everything below it must look like its footer.
 
-export type PermissionMode = 'normal' | 'plan' | 'acceptEdits' | 'auto' | 'bypass' | 'dontAsk';
+type PermissionMode = 'normal' | 'plan' | 'acceptEdits' | 'auto' | 'bypass' | 'dontAsk';
 
 export interface Box {
   /** The row of the upper rule, above the first line of the box; negative if it is off the screen. */
@@ -166,7 +166,7 @@ export function parseAnsi(ansi: string): readonly AnsiRow[] {
   return rows;
 }
 
-export function textOf(cells: readonly AnsiCell[]): string {
+function textOf(cells: readonly AnsiCell[]): string {
   return cells.map((cell) => cell.char).join('');
 }
 

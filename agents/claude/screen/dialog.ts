@@ -6,7 +6,7 @@ import { type AnsiRow, isHint } from './box.ts';
 import { readOptions } from './dialog-options.ts';
 import { readDialogText } from './dialog-text.ts';
 
-export type DialogName = (typeof KINDS)[number][0] | 'unknown';
+type DialogName = (typeof KINDS)[number][0] | 'unknown';
 
 interface Dialog extends AgentDialog {
   readonly which: DialogName;

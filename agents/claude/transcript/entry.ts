@@ -21,17 +21,13 @@ export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boole
   | { readonly kind: 'prompt'; readonly promptId: string | undefined; readonly text: string }
   /** A slash command. Some start a turn, others only print something. */
   | { readonly kind: 'command'; readonly promptId: string | undefined; readonly text: string }
-  | {
-      readonly kind: 'results';
-      readonly promptId: string | undefined;
-      readonly results: readonly ToolResult[];
-    }
+  | { readonly kind: 'results'; readonly promptId: string | undefined; readonly results: readonly ToolResult[] }
   /** A user line that Claude Code wrote itself. */
   | { readonly kind: 'note'; readonly promptId: string | undefined }
   /** Typed while Claude worked, and read between two tools. */
   | { readonly kind: 'steer'; readonly text: string }
   | { readonly kind: 'interrupted' }
-  | { readonly kind: 'ended'; readonly durationMs: number | undefined }
+  | { readonly kind: 'ended' }
 );
 
 interface ToolUse {
@@ -68,7 +64,6 @@ const line = z.object({
   isApiErrorMessage: z.boolean().default(false),
   promptId: z.string().optional(),
   origin: z.object({ kind: z.string().optional() }).optional().catch(undefined),
-  durationMs: z.number().optional(),
   timestamp: z.string().optional().catch(undefined),
   attachment: z.object({ type: z.string(), prompt: z.string().optional() }).optional().catch(undefined),
   message: z
@@ -109,7 +104,7 @@ function contentOf(data: Line): Content | undefined {
       return { kind: 'steer', text: data.attachment.prompt ?? '' };
     case 'system':
       if (data.subtype !== 'turn_duration') return undefined;
-      return { kind: 'ended', durationMs: data.durationMs };
+      return { kind: 'ended' };
     default:
       return undefined;
   }

@@ -26,7 +26,7 @@ export async function readTurn(path: string, options: ReadTurnOptions = {}): Pro
       return entry !== undefined && !entry.sidechain && search.take(entry);
     });
     if (end === 'shrunk' && tries < RESTARTS) continue;
-    return search.turn({ whole: end !== 'too-far' && end !== 'shrunk', fromStart: end === 'start' });
+    return search.turn(end === 'start');
   }
 }
 
@@ -106,13 +106,12 @@ function startSearch(wanted: string | undefined) {
       following = [];
       return false;
     },
-    turn({ whole, fromStart }: { readonly whole: boolean; readonly fromStart: boolean }): AgentTurn | undefined {
+    turn(fromStart: boolean): AgentTurn | undefined {
       const early = fromStart ? following.filter(({ kind }) => kind === 'said') : [];
-      if (turn.length > 0 && early.length > 0)
-        return assemble(withEarly(turn.toReversed(), early.toReversed()), id, whole);
+      if (turn.length > 0 && early.length > 0) return assemble(withEarly(turn.toReversed(), early.toReversed()), id);
       // If the turn is too long to read completely, no user line may have been found.
       const found = turn.length > 0 || wanted !== undefined ? turn : following;
-      return found.length === 0 ? undefined : assemble(found.toReversed(), id, whole);
+      return found.length === 0 ? undefined : assemble(found.toReversed(), id);
     },
   };
 }
@@ -124,18 +123,15 @@ function withEarly(turn: readonly TranscriptEntry[], early: readonly TranscriptE
   return [...turn.slice(0, at), ...early, ...turn.slice(at)];
 }
 
-function assemble(entries: readonly TranscriptEntry[], promptId: string | undefined, whole: boolean): AgentTurn {
+function assemble(entries: readonly TranscriptEntry[], promptId: string | undefined): AgentTurn {
   const messages = new Map<string, { id: string; texts: TurnMessage['texts'][number][] }>();
   const tools = new Map<string, TurnTool>();
   const prompts: string[] = [];
   let at = 0;
   let state: AgentTurn['state'] = 'running';
-  let failure: string | undefined;
-  let durationMs: number | undefined;
   for (const entry of uniqueOf(entries)) {
     if (entry.kind === 'said') {
       state = entry.failed ? 'failed' : entry.goesOn ? 'running' : 'finished';
-      if (entry.failed) failure = entry.texts.join('\n');
       const texts = entry.failed ? [] : entry.texts.map((text, n) => textOf(entry, text, n, at++));
       const message = messages.get(entry.messageId) ?? { id: entry.messageId, texts: [] };
       for (const text of texts) message.texts.push(text);
@@ -150,7 +146,6 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
       }
     } else if (entry.kind === 'ended') {
       if (state === 'running') state = 'finished';
-      durationMs = entry.durationMs;
     } else if (entry.kind === 'interrupted') {
       state = 'interrupted';
     } else if (entry.kind !== 'note') {
@@ -158,16 +153,7 @@ function assemble(entries: readonly TranscriptEntry[], promptId: string | undefi
       prompts.push(entry.text);
     }
   }
-  return {
-    promptId,
-    prompts,
-    messages: [...messages.values()],
-    tools: [...tools.values()],
-    state,
-    failure,
-    durationMs,
-    whole,
-  };
+  return { promptId, prompts, messages: [...messages.values()], tools: [...tools.values()], state };
 }
 
 /** One line may hold several texts. */

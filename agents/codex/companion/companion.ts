@@ -20,7 +20,7 @@ import {
 } from './server-messages.ts';
 import { changesOf, completedItem, type EventBase, endedTurn, type PatchedFile, startedItem } from './thread-events.ts';
 
-export interface Companion {
+interface Companion {
   /** The agent in the pane has ended. Resolves when everything is written. */
   end(): Promise<void>;
 }

@@ -68,10 +68,7 @@ const requests = {
 };
 
 /** What a resumed conversation brings: the newest turn with all its items. */
-const resumed = z.object({
-  thread,
-  initialTurnsPage: z.object({ data: z.array(turn) }).nullish(),
-});
+const resumed = z.object({ thread, initialTurnsPage: z.object({ data: z.array(turn) }).nullish() });
 
 const loaded = z.object({ data: z.array(word) });
 const read = z.object({ thread });
@@ -87,11 +84,7 @@ export type ServerNote = {
 
 type Requests = typeof requests;
 export type ServerRequest = {
-  [M in keyof Requests]: {
-    readonly method: M;
-    readonly id: string | number;
-    readonly params: z.infer<Requests[M]>;
-  };
+  [M in keyof Requests]: { readonly method: M; readonly id: string | number; readonly params: z.infer<Requests[M]> };
 }[keyof Requests];
 
 /** Undefined for a message that we do not use, or whose fields are not as expected. */

@@ -20,7 +20,7 @@ export function readCodexScreen(ansi: string, facts: PaneFacts = {}): AgentScree
 /** The list of all agents, which the left arrow opens in an empty box. There, letters are commands: "n" starts another agent. */
 const AGENTS_KEYS = /^ *\? help\b.*\besc back\b/u;
 
-export interface CodexBox {
+interface CodexBox {
   /** The row of its first line. */
   readonly top: number;
   /** The rows of its text. */

@@ -16,7 +16,7 @@ export function readGeminiScreen(ansi: string, facts: PaneFacts = {}): AgentScre
   return dialog === undefined ? { kind: 'unknown' } : { kind: 'dialog', ...dialog };
 }
 
-export interface GeminiBox {
+interface GeminiBox {
   /** The row of its upper edge. */
   readonly top: number;
   /** The row of its lower edge. */

@@ -18,10 +18,7 @@ describe('parseHookInput', () => {
 
   it('reads a Stop from a version that did not send the message yet', () => {
     const { last_assistant_message: _, prompt_id: __, ...older } = read('Stop.json');
-    expect(parseHookInput(older)).toMatchObject({
-      hook_event_name: 'Stop',
-      stop_hook_active: false,
-    });
+    expect(parseHookInput(older)).toMatchObject({ hook_event_name: 'Stop', stop_hook_active: false });
   });
 
   it('reads a StopFailure whatever its error looks like', () => {

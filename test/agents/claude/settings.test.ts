@@ -116,9 +116,7 @@ describe('what uninstall leaves of the settings', () => {
     const settings = JSON.parse(addThreadmux('{"hooks":{"Stop":[]}}', paths));
     const [ours] = settings.hooks.Stop;
     settings.hooks.Stop = [theirs('before'), ours, theirs('after')];
-    settings.hooks.Stop.push({
-      hooks: [theirs('a').hooks[0], ours.hooks[0], theirs('b').hooks[0]],
-    });
+    settings.hooks.Stop.push({ hooks: [theirs('a').hooks[0], ours.hooks[0], theirs('b').hooks[0]] });
     settings.hooks.PostToolUse = [theirs('other')];
     const left = JSON.parse(removeThreadmux(JSON.stringify(settings, null, 3)));
     expect(left).toEqual({
@@ -146,9 +144,7 @@ describe('what uninstall leaves of the settings', () => {
     });
     const group = fc.record({
       matcher: fc.string(),
-      hooks: fc.array(fc.record({ type: fc.constant('command'), command: fc.string() }), {
-        minLength: 1,
-      }),
+      hooks: fc.array(fc.record({ type: fc.constant('command'), command: fc.string() }), { minLength: 1 }),
     });
     const event = fc.constantFrom('Stop', 'PreToolUse', 'PostToolUse', 'SessionEnd');
     const hooks = fc.option(fc.dictionary(event, fc.array(group, { minLength: 1 }), { minKeys: 1 }), {
@@ -217,9 +213,7 @@ describe('the status line in the settings', () => {
 
   it('is left alone if it replaced ours or has another form', () => {
     const replaced = addThreadmux('{}', paths).replace(/"[^"]*hooks\/statusline[^"]*"/, '"theirs"');
-    expect(JSON.parse(removeThreadmux(replaced))).toEqual({
-      statusLine: { type: 'command', command: 'theirs' },
-    });
+    expect(JSON.parse(removeThreadmux(replaced))).toEqual({ statusLine: { type: 'command', command: 'theirs' } });
     const odd = addThreadmux('{"statusLine": {"type": "static", "text": "x"}}', paths);
     expect(JSON.parse(odd).statusLine).toEqual({ type: 'static', text: 'x' });
     expect(showsStatusline(odd)).toBe(false);
@@ -227,10 +221,7 @@ describe('the status line in the settings', () => {
 
   it('shows the user’s line in a project, and removes none of it on uninstall', () => {
     const after = addThreadmux('{"a":1}', paths, 'their line');
-    expect(wrappedCommandIn(JSON.parse(after).statusLine.command)).toEqual({
-      command: 'their line',
-      borrowed: true,
-    });
+    expect(wrappedCommandIn(JSON.parse(after).statusLine.command)).toEqual({ command: 'their line', borrowed: true });
     expect(ownStatusline(after)).toBeUndefined();
     expect(removeThreadmux(after)).toBe('{"a":1}');
   });

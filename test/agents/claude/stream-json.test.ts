@@ -52,9 +52,7 @@ describe('a line of a headless Claude', () => {
 
   it('reports a permission request, and its answer', () => {
     const request = { subtype: 'can_use_tool', tool_name: 'Bash', input: {} };
-    expect(read({ type: 'control_request', request_id: 'r', request })).toEqual([
-      { kind: 'asks', requestId: 'r', tool: 'Bash' },
-    ]);
+    expect(read({ type: 'control_request', request_id: 'r', request })).toEqual([{ kind: 'asks', requestId: 'r' }]);
     expect(read({ type: 'control_cancel_request', request_id: 'r' })).toEqual([{ kind: 'answered', requestId: 'r' }]);
     const other = { subtype: 'something_new' };
     expect(read({ type: 'control_request', request_id: 'r', request: other })).toEqual([]);
@@ -94,12 +92,7 @@ describe('a line of a headless Claude', () => {
 
   it('never makes the reader throw', () => {
     const type = fc.constantFrom('system', 'stream_event', 'assistant', 'user', 'result', 'control_request');
-    const line = fc.record({
-      type,
-      message: fc.anything(),
-      event: fc.anything(),
-      request: fc.anything(),
-    });
+    const line = fc.record({ type, message: fc.anything(), event: fc.anything(), request: fc.anything() });
     fc.assert(fc.property(fc.string(), (text) => void parseStreamLine(text)));
     fc.assert(fc.property(line, (value) => void parseStreamLine(JSON.stringify(value))));
   });
@@ -121,11 +114,7 @@ describe('a line for a headless Claude', () => {
   it('denies with a reason that Claude reads', () => {
     expect(JSON.parse(denialLine('r', 'no'))).toEqual({
       type: 'control_response',
-      response: {
-        subtype: 'success',
-        request_id: 'r',
-        response: { behavior: 'deny', message: 'no' },
-      },
+      response: { subtype: 'success', request_id: 'r', response: { behavior: 'deny', message: 'no' } },
     });
   });
 });

@@ -190,10 +190,7 @@ it('goes on after a crash of the companion, and of the server', async () => {
 });
 
 /** As on a host without Node.js. */
-const withHooks: AgentDriver = {
-  ...codex,
-  launch: ({ local: _, ...options }) => codex.launch(options),
-};
+const withHooks: AgentDriver = { ...codex, launch: ({ local: _, ...options }) => codex.launch(options) };
 
 it('reports by hooks where it has no server, and a hook answers a permission', async () => {
   const pane = await startCodex(withHooks);

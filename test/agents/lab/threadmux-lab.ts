@@ -16,9 +16,9 @@ import { loadThreadRecords, type ThreadRecord } from '../../../threads/registry.
 import { lookAtPane } from '../../../tmux/look.ts';
 import { tmuxOn } from '../../../tmux/tmux.ts';
 import type { McpPlace } from '../../bin/mcp/mcp-client.ts';
-import { ended, startUp } from '../../support/claude-lab.ts';
 import { goneOrKilled, processesIn } from '../../support/processes.ts';
 import { buttonOf } from '../../support/prompt-pane.ts';
+import { ended, startUp } from '../../support/start-up.ts';
 import { enter, type Person, type WireMessage } from '../../support/workspace.ts';
 import { writeLabCommand } from './lab-command.ts';
 import { type ScriptedModel, startScriptedModel } from './model/scripted-model.mjs';

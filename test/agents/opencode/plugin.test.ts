@@ -26,10 +26,7 @@ function startPlugin({ nested = false, options = {}, knowsHome = false } = {}) {
   const child = spawn(
     process.execPath,
     [HOST, join(SCRIPTS, 'opencode/plugin.js'), JSON.stringify({ ...options, ...(knowsHome ? { home } : {}) })],
-    {
-      env,
-      stdio: ['pipe', 'pipe', 'inherit'],
-    },
+    { env, stdio: ['pipe', 'pipe', 'inherit'] },
   );
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   onTestFinished(() => void child.kill('SIGKILL'));

@@ -193,10 +193,7 @@ describe("OpenCode's events", () => {
     one.taken();
     one.replay('permission.asked', 'permission.asked', { permission: 'edit', tool: { callID: 'call_7' } });
     expect(one.taken()).toMatchObject([
-      {
-        event: 'asked',
-        input: { file_path: '/etc/passwd', 'file_path (ignored)': 'notes.txt', constructor: 'y' },
-      },
+      { event: 'asked', input: { file_path: '/etc/passwd', 'file_path (ignored)': 'notes.txt', constructor: 'y' } },
     ]);
   });
 

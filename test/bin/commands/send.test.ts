@@ -21,10 +21,7 @@ async function startClaude() {
 
 function commandsOn(machine: Machine) {
   const cli = startCli();
-  const env = {
-    THREADMUX_HOME: machine.home.root,
-    THREADMUX_TMUX_SOCKET: machine.tmux.socket,
-  };
+  const env = { THREADMUX_HOME: machine.home.root, THREADMUX_TMUX_SOCKET: machine.tmux.socket };
   return {
     run: (args: readonly string[], options: RunOptions = {}) =>
       cli.run(args, { ...options, env: { ...env, ...options.env } }),
@@ -53,10 +50,7 @@ describe('send', () => {
     await claude.tell('dialog', 'rm -rf /');
     const result = await run(['send', 'web', 'yes please', '--json', ...NOW]);
     expect(result.status).toBe(1);
-    expect(result.data()).toMatchObject({
-      outcome: 'refused',
-      because: expect.stringContaining('Claude'),
-    });
+    expect(result.data()).toMatchObject({ outcome: 'refused', because: expect.stringContaining('Claude') });
     expect((await run(['send', 'web', 'yes', ...NOW])).stderr).toContain('Nothing was typed into web');
     expect(claude.noted()).toEqual([]);
   });
@@ -114,10 +108,7 @@ describe('send', () => {
       .call('display-message', '-p', '-t', '=raw:', '#{socket_path},#{pid},0 #{pane_id}')
       .split(' ');
     const own = await cli.run(['send', '--', 'hello'], { env: { TMUX, TMUX_PANE } });
-    expect(own).toMatchObject({
-      status: 1,
-      stderr: expect.stringContaining('is running in that pane'),
-    });
+    expect(own).toMatchObject({ status: 1, stderr: expect.stringContaining('is running in that pane') });
 
     cli.tmux.call('new-session', '-d', '-s', 'dead', 'true', ';', 'set', '-p', 'remain-on-exit', 'on');
     await vi.waitFor(
@@ -147,12 +138,7 @@ describe('capture', () => {
     expect(screen.stdout.split('\n').slice(0, 2)).toEqual(['line 1', 'line 2']);
     expect(some.stdout).toBe('[… 297 earlier lines omitted]\nline 298\nline 299\nline 300\n');
     expect(all.stdout.split('\n').slice(0, 1)).toEqual(['line 1']);
-    expect(json.data()).toMatchObject({
-      lines: 25,
-      truncated: true,
-      omittedLines: 275,
-      dead: false,
-    });
+    expect(json.data()).toMatchObject({ lines: 25, truncated: true, omittedLines: 275, dead: false });
   });
 });
 

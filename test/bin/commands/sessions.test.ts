@@ -38,9 +38,7 @@ describe('start and stop', () => {
   it('print only the name for scripts, and use the prefix and the next number', async () => {
     const cli = startCli();
     for (const name of ['job-2', 'job-07', 'jobs-9', 'job-x']) cli.tmux.call('new-session', '-d', '-s', name);
-    expect(await cli.run(['start', '--prefix', 'job', ...IDLE])).toMatchObject({
-      stdout: 'job-8\n',
-    });
+    expect(await cli.run(['start', '--prefix', 'job', ...IDLE])).toMatchObject({ stdout: 'job-8\n' });
     expect(await cli.run(['start', ...IDLE])).toMatchObject({ stdout: 'agent-1\n', status: 0 });
   });
 
@@ -183,10 +181,7 @@ describe('sessions', () => {
     const name = `x"; touch pwned; $(touch pwned) #{pane_id} \`touch pwned\` '\u202e`;
     cli.tmux.call('new-session', '-d', '-s', name, '-c', cli.dir, 'cat');
     const told = cli.tmux.call('list-sessions', '-F', '#{session_name}');
-    const list = (await cli.run(['sessions', '--json'])).data().sessions as {
-      name: string;
-      id: string;
-    }[];
+    const list = (await cli.run(['sessions', '--json'])).data().sessions as { name: string; id: string }[];
     expect(list[0]?.name).toBe(told);
     expect((await cli.run(['sessions'])).stdout).toContain('⟨U+202E⟩');
     expect((await cli.run(['sessions', '--names'])).stdout).toBe('');

@@ -46,9 +46,7 @@ export async function correctSetup(options: TestWorkspaceOptions = {}): Promise<
   const root = openHome(path('home', '.threadmux')).root;
   const config = join(root, 'config.json');
   const { api, token, channelId: channel, userId } = workspace;
-  writeFileSync(config, JSON.stringify({ servers: [{ api, token, channel, allow: [userId] }] }), {
-    mode: 0o600,
-  });
+  writeFileSync(config, JSON.stringify({ servers: [{ api, token, channel, allow: [userId] }] }), { mode: 0o600 });
   onTestFinished(() => {
     const real = { ...env, PATH: process.env.PATH }; // a test may have put another tmux first in PATH
     spawnSync('tmux', ['kill-server'], { env: real, stdio: 'ignore' });

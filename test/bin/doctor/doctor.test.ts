@@ -288,11 +288,7 @@ describe('doctor, checking the server,', () => {
       faults: {
         onRequest: ({ path }) =>
           path.endsWith('/roles')
-            ? {
-                kind: 'answer',
-                status: 200,
-                body: [{ id: path.split('/')[2], permissions: '3072' }],
-              }
+            ? { kind: 'answer', status: 200, body: [{ id: path.split('/')[2], permissions: '3072' }] }
             : undefined,
       },
     });

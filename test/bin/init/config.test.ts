@@ -69,10 +69,7 @@ describe('threadmux init for the local workspace', () => {
   it('needs one flag, and tests the result', async () => {
     const person = newcomer();
     const { status, said } = await person.run({ local: true, yes: true });
-    expect({ status, said }).toMatchObject({
-      status: 0,
-      said: expect.stringContaining('and back in'),
-    });
+    expect({ status, said }).toMatchObject({ status: 0, said: expect.stringContaining('and back in') });
     expect(person.read()).toEqual({});
   });
 

@@ -17,10 +17,7 @@ describe('threadmux init with flags', () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     const { status, said } = await person.run(answers(workspace), `${workspace.token}\n`);
-    expect({ status, said }).toMatchObject({
-      status: 0,
-      said: expect.stringContaining('and back in'),
-    });
+    expect({ status, said }).toMatchObject({ status: 0, said: expect.stringContaining('and back in') });
     const { api, token, channelId: channel, userId } = workspace;
     expect(person.read()).toEqual({ servers: [{ api, token, channel, allow: [userId] }] });
     expect(statSync(person.config).mode & 0o777).toBe(0o600);
@@ -65,12 +62,7 @@ describe('threadmux init with flags', () => {
 
   it('names the missing flag and changes nothing when there is no terminal', async () => {
     const workspace = await startTestWorkspace();
-    const missing = {
-      tokenFile: '--token-file',
-      channel: '--channel',
-      allow: '--allow',
-      yes: '--yes',
-    } as const;
+    const missing = { tokenFile: '--token-file', channel: '--channel', allow: '--allow', yes: '--yes' } as const;
     await Promise.all(
       Object.entries(missing).map(async ([left, flag]) => {
         const person = newcomer();
@@ -116,11 +108,7 @@ describe('threadmux init with flags', () => {
       faults: {
         onRequest: ({ path }) =>
           path.endsWith('/roles')
-            ? {
-                kind: 'answer',
-                status: 200,
-                body: [{ id: path.split('/')[2], permissions: '326417615872' }],
-              }
+            ? { kind: 'answer', status: 200, body: [{ id: path.split('/')[2], permissions: '326417615872' }] }
             : undefined,
       },
     });
@@ -136,10 +124,7 @@ describe('threadmux init with flags', () => {
     const workspace = await startTestWorkspace();
     const person = newcomer();
     const flags = { ...answers(workspace), channel: '1234567890123456789' };
-    expect(await person.run(flags, workspace.token)).toEqual({
-      status: 1,
-      said: expect.stringMatching(/10003/),
-    });
+    expect(await person.run(flags, workspace.token)).toEqual({ status: 1, said: expect.stringMatching(/10003/) });
     expect(person.hasHome()).toBe(false);
   });
 

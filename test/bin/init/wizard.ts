@@ -12,7 +12,7 @@ import { startTmux } from '../../support/tmux-server.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.meta.url));
 
-export interface Ran {
+interface Ran {
   readonly status: number | null;
   readonly said: string;
 }

@@ -7,13 +7,13 @@ import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { expect, onTestFinished } from 'vitest';
 import { type Cli, PROGRAM } from '../cli.ts';
 
-export interface ToolError {
+interface ToolError {
   readonly code: string;
   readonly message: string;
   readonly hint: string | null;
 }
 
-export interface McpClient {
+interface McpClient {
   readonly client: Client;
   /** The structured result, which the client has checked against the tool's schema. */
   call(name: string, input?: object): Promise<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export interface McpClient {
   error(name: string, input?: object): Promise<ToolError>;
 }
 
-export type AnswerHere = (question: string, options: readonly string[], signal: AbortSignal) => Promise<string>;
+type AnswerHere = (question: string, options: readonly string[], signal: AbortSignal) => Promise<string>;
 
 export interface McpPlace {
   readonly cli: Pick<Cli, 'dir' | 'root' | 'env'>;

@@ -78,9 +78,7 @@ describe('!new and !kill', () => {
     const folder = tempFolder();
     const asks = join(folder, 'asks');
     const dialog = ' Do you trust this folder?\\n ❯ 1. No\\n   2. Yes\\n\\n Enter to confirm · Esc to cancel';
-    writeFileSync(asks, `#!/bin/sh\nprintf '${dialog}'\nread line; echo "$line" > ${folder}/got\n`, {
-      mode: 0o755,
-    });
+    writeFileSync(asks, `#!/bin/sh\nprintf '${dialog}'\nread line; echo "$line" > ${folder}/got\n`, { mode: 0o755 });
     const setting = await startSetting({ file: { agent: { command: [asks] } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new shop');

@@ -134,7 +134,7 @@ describe('a declared session', () => {
     await untilStarts('shop', 1);
     await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
     const thread = threadOf(setting, 'shop');
-    await setting.say(thread, '!at +2s look at the log');
+    await setting.say(thread, '!at +6s look at the log');
     await setting.answer(thread, /^⏰ Scheduled/);
     kill(setting, 'shop');
     await setting.answer(thread, /It starts again in/);
@@ -149,7 +149,7 @@ describe('a declared session', () => {
     await untilStarts('shop', 1);
     await vi.waitFor(() => expect(threadOf(setting, 'shop')).not.toBe(''), WAIT);
     const thread = threadOf(setting, 'shop');
-    await setting.say(thread, '!at +2s look at the log');
+    await setting.say(thread, '!at +6s look at the log');
     await setting.answer(thread, /^⏰ Scheduled/);
     kill(setting, 'shop');
     await setting.answer(thread, /^⏰ Not sent, because the session has ended: “look at the log”/);

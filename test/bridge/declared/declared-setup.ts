@@ -9,7 +9,7 @@ import { tempFolder } from '../../support/temp-home.ts';
 import type { TmuxServer } from '../../support/tmux-server.ts';
 import { type Setting, type SettingOptions, startSetting, WAIT } from '../bridge-setup.ts';
 
-export interface DeclaredSetting {
+interface DeclaredSetting {
   readonly setting: Setting;
   /** Changes config.json; needs the option `live`. */
   declare(sessions: readonly object[], more?: object): void;

@@ -48,12 +48,7 @@ function saidLine(text: string, uuid: string, prompt?: string): string {
     type: 'assistant',
     isSidechain: false,
     uuid,
-    message: {
-      id: `msg_${uuid}`,
-      role: 'assistant',
-      content: [{ type: 'text', text }],
-      stop_reason: 'end_turn',
-    },
+    message: { id: `msg_${uuid}`, role: 'assistant', content: [{ type: 'text', text }], stop_reason: 'end_turn' },
     ...(prompt === undefined ? {} : { promptId: prompt }),
   };
   return `${JSON.stringify(line)}\n`;

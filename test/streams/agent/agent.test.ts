@@ -46,13 +46,9 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   const home = tempHome();
   const dir = tempFolder();
   const log = join(tempFolder(), 'claude.log');
-  const opened = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
-    content: 'welcome',
-  });
+  const opened = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content: 'welcome' });
   const thread = opened.body.id;
-  await workspace.bot('POST', `/channels/${workspace.channelId}/messages/${thread}/threads`, {
-    name: '[agent] demo',
-  });
+  await workspace.bot('POST', `/channels/${workspace.channelId}/messages/${thread}/threads`, { name: '[agent] demo' });
   const record = streamRecordSchema.parse({
     ...{
       thread,
@@ -199,23 +195,16 @@ describe('a turn', () => {
   });
 
   it('skips no permissions that nobody asked to skip', async () => {
-    const { agent, starts } = await startSetting({
-      check: async () => ({ skipPermissions: true }),
-    });
+    const { agent, starts } = await startSetting({ check: async () => ({ skipPermissions: true }) });
     await agent.ask(prompt('one')).done;
     expect(starts()[0]?.argv).not.toContain('--dangerously-skip-permissions');
   });
 
   it('does not start in a directory that is no longer allowed, and says why', async () => {
-    const refusal = new ThreadmuxError('bad_usage', 'it is outside of all roots', {
-      hint: 'Go in.',
-    });
+    const refusal = new ThreadmuxError('bad_usage', 'it is outside of all roots', { hint: 'Go in.' });
     const check = () => Promise.reject(refusal);
     const { agent, starts, contents } = await startSetting({ check });
-    expect(await agent.ask(prompt('one')).done).toEqual({
-      kind: 'failed',
-      because: 'it is outside of all roots',
-    });
+    expect(await agent.ask(prompt('one')).done).toEqual({ kind: 'failed', because: 'it is outside of all roots' });
     expect(starts()).toEqual([]);
     expect(await contents()).toEqual(['⚠️ The agent could not be started: it is outside of all roots\nGo in.']);
   });
@@ -288,10 +277,7 @@ describe('a turn', () => {
       result: 'API Error: 400',
     };
     const text = steps({ print: error }, { exit: 1 });
-    expect(await agent.ask(prompt(text)).done).toEqual({
-      kind: 'failed',
-      because: 'API Error: 400',
-    });
+    expect(await agent.ask(prompt(text)).done).toEqual({ kind: 'failed', because: 'API Error: 400' });
     expect(await contents()).toEqual(['⚠️ API Error: 400\n-# 1 turn · 1 min 1 s · $0.0000']);
   });
 
@@ -303,10 +289,7 @@ describe('a turn', () => {
 
   it('removes what Claude withdrew', async () => {
     const { agent, contents } = await startSetting();
-    const delta = {
-      type: 'content_block_delta',
-      delta: { type: 'text_delta', text: 'half a sen' },
-    };
+    const delta = { type: 'content_block_delta', delta: { type: 'text_delta', text: 'half a sen' } };
     const text = steps({ print: { type: 'stream_event', event: delta } }, { waitMs: 1_200 }, { say: 'A whole one.' });
     await agent.ask(prompt(text)).done;
     expect(await contents()).toEqual(['A whole one.', RESULT]);
@@ -591,9 +574,7 @@ describe('a restart of the bridge', () => {
 describe('a reply that could not be posted before a restart', () => {
   it('is on disk before it is posted, and the next bridge posts it in place of what is there', async () => {
     let isAway = false;
-    const { agent, open, contents, messages, starts, home, thread } = await startSetting({
-      away: () => isAway,
-    });
+    const { agent, open, contents, messages, starts, home, thread } = await startSetting({ away: () => isAway });
     const due = home.path('streams', thread, 'due.json');
     const once = prompt(steps({ say: 'one' }, { waitMs: 1_500 }, { say: 'two' }));
     agent.ask(once);
@@ -620,9 +601,7 @@ describe('a reply that could not be posted before a restart', () => {
 
   it('includes its file', async () => {
     let isAway = false;
-    const { agent, open, messages, starts, home, thread } = await startSetting({
-      away: () => isAway,
-    });
+    const { agent, open, messages, starts, home, thread } = await startSetting({ away: () => isAway });
     isAway = true;
     const long = 'A paragraph of many.\n\n'.repeat(3_000).trim();
     agent.ask(prompt(steps({ say: long })));

@@ -40,10 +40,7 @@ describe('the document of a turn', () => {
   });
 
   it('has one line per tool, whatever its label contains', () => {
-    const failed: HeadlessEvent = {
-      kind: 'tool failed',
-      text: '<tool_use_error>no\nway</tool_use_error>',
-    };
+    const failed: HeadlessEvent = { kind: 'tool failed', text: '<tool_use_error>no\nway</tool_use_error>' };
     expect(shown(text('a'), tool('Bash · rm *.ts\n# x\u202e'), failed, text('b'))).toEqual([
       'a\n\n-# 🔧 Bash · rm \\*.ts \\# x⟨U+202E⟩\n-# ✘ no way\n\nb',
     ]);

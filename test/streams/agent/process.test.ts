@@ -60,11 +60,7 @@ describe('the process of an agent', () => {
     writeFileSync(join(home, '.config/fish/config.fish'), 'echo welcome; cd /\n');
     const dir = join(tempFolder(), `it's "a \\ dir"`);
     mkdirSync(dir);
-    const { agent, lines } = start(['sh', '-c', 'cat; pwd; ls /proc/self/fd; exit 7'], {
-      dir,
-      home,
-      shell,
-    });
+    const { agent, lines } = start(['sh', '-c', 'cat; pwd; ls /proc/self/fd; exit 7'], { dir, home, shell });
     agent.write('one\ntwo\n');
     agent.endInput();
     expect(await agent.ended).toMatchObject({ status: 7 });

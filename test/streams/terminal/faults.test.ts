@@ -183,10 +183,7 @@ describe("a terminal's log", () => {
 
   it('is capped while nobody reads it, and says what was dropped', async () => {
     const setting = await terminalSetting();
-    const record = await setting.start('seq 1 50000; sleep 600', {
-      readsPerSegment: 4,
-      maxBytes: 40_000,
-    });
+    const record = await setting.start('seq 1 50000; sleep 600', { readsPerSegment: 4, maxBytes: 40_000 });
     await waitFor(() => expect(setting.captured(record)).toContain('\n50000\n'));
     const folder = setting.parts.home.path('streams', setting.thread, 'log');
     await waitFor(() => {
@@ -214,9 +211,7 @@ describe("a terminal's log", () => {
       file,
       `for (let at = 0; at < 40; at++) { process.stdout.write(Array.from({ length: 1000 }, (_, n) => at * 1000 + n + ' of a flood\\n').join('')); await new Promise((r) => setTimeout(r, 120)); }`,
     );
-    const terminal = setting.follow(await setting.start(`${process.execPath} ${file}`), {
-      fileBytes: 60_000,
-    });
+    const terminal = setting.follow(await setting.start(`${process.execPath} ${file}`), { fileBytes: 60_000 });
     const folder = setting.parts.home.path('streams', setting.thread);
     let most = 0;
     while (terminal.record().ended === undefined) {

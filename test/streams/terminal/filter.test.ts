@@ -178,10 +178,7 @@ describe('a flood of sequences', () => {
     ['draws frames', '\x1b[?2026h\x1b[?25l\x1b[H─\x1b[398b\x1b[2;1H│\x1b[398C│\x1b[K\x1b[?25h\x1b[?2026l'],
     ['shows progress', `\x1b[3A\x1b[J${'downloading a layer: 10 %\r\n'.repeat(3)}`],
   ])('is not the output of an ordinary program that %s', (_, frame) => {
-    const { feed, skipped } = filterOutput(NOTHING, frame.repeat(120), {
-      ...LARGE,
-      inserts: false,
-    });
+    const { feed, skipped } = filterOutput(NOTHING, frame.repeat(120), { ...LARGE, inserts: false });
     expect(skipped).toBe(0);
     expect(feed).toBe(frame.repeat(120));
   });

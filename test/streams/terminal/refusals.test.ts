@@ -51,9 +51,7 @@ describe('a terminal whose text Discord refuses', () => {
         },
       },
     });
-    const terminal = setting.follow(await setting.start('seq 1 9999; sleep 1; echo end; exit 3'), {
-      retryMs: 30,
-    });
+    const terminal = setting.follow(await setting.start('seq 1 9999; sleep 1; echo end; exit 3'), { retryMs: 30 });
     await terminal.ended;
     const all = await contents(setting);
     expect(all).toContain(REFUSED);

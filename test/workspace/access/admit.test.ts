@@ -42,10 +42,7 @@ describe('the API refuses', () => {
       `Bearer ${workspace.token}`,
       workspace.person.headers.authorization ?? '',
     ]) {
-      const answer = await ask(botOf(workspace), '/api/v10/users/@me', {
-        authorization,
-        'user-agent': USER_AGENT,
-      });
+      const answer = await ask(botOf(workspace), '/api/v10/users/@me', { authorization, 'user-agent': USER_AGENT });
       expect(answer.status).toBe(401);
     }
   });
@@ -137,9 +134,7 @@ describe('a WebSocket', () => {
     const socket = await openPageSocket(workspace);
     const ready = await socket.until({ t: 'READY' });
     expect(ready.d.user.id).toBe(workspace.userId);
-    await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, {
-      content: 'from the bot',
-    });
+    await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content: 'from the bot' });
     expect((await socket.until({ t: 'MESSAGE_CREATE' })).d.content).toBe('from the bot');
   });
 });

@@ -138,11 +138,7 @@ describe('a session', () => {
     for (let at = 0; at < 25; at++) made.register(made.newCode(), PUBLIC_KEY, 'http://x');
     const keys = () => JSON.parse(readFileSync(path, 'utf8')).keys;
     expect(keys()).toHaveLength(1);
-    const others = Array.from({ length: 30 }, (_, id) => ({
-      ...keys()[0],
-      id: `old ${id}`,
-      usedAt: '2025',
-    }));
+    const others = Array.from({ length: 30 }, (_, id) => ({ ...keys()[0], id: `old ${id}`, usedAt: '2025' }));
     writeFileSync(path, JSON.stringify({ keys: others }));
     made.register(made.newCode(), PUBLIC_KEY, 'http://x');
     expect(keys()).toHaveLength(20);

@@ -228,9 +228,7 @@ describe('events', () => {
 
   it('and requests show no content while it is disabled for the bot', async () => {
     const workspace = await startTestWorkspace({ messageContentIntent: false });
-    await workspace.person.say(workspace.channelId, 'secret', {
-      files: [{ name: 'a', data: 'a' }],
-    });
+    await workspace.person.say(workspace.channelId, 'secret', { files: [{ name: 'a', data: 'a' }] });
     const { body } = await workspace.bot('GET', `/channels/${workspace.channelId}/messages`);
     expect(body).toMatchObject([{ content: '', attachments: [] }]);
     expect((await workspace.bot('GET', '/applications/@me')).body.flags).toBe(0);
@@ -241,20 +239,12 @@ describe('events', () => {
     const workspace = await startTestWorkspace();
     const { bot, channelId } = workspace;
     const socket = await identify(workspace, 1);
-    const { body: thread } = await bot('POST', `/channels/${channelId}/threads`, {
-      name: 'a',
-      type: 11,
-    });
+    const { body: thread } = await bot('POST', `/channels/${channelId}/threads`, { name: 'a', type: 11 });
     await bot('PATCH', `/channels/${thread.id}`, { archived: true });
     await workspace.person.say(thread.id, 'wakes it and joins');
     await bot('DELETE', `/channels/${thread.id}`);
     const gone = await socket.until({ t: 'THREAD_DELETE' });
-    expect(gone.d).toEqual({
-      id: thread.id,
-      guild_id: workspace.guildId,
-      parent_id: channelId,
-      type: 11,
-    });
+    expect(gone.d).toEqual({ id: thread.id, guild_id: workspace.guildId, parent_id: channelId, type: 11 });
     const threadEvents = socket.heard.filter(({ t }) => t?.startsWith('THREAD'));
     expect(threadEvents.map(({ t }) => t)).toEqual([
       'THREAD_CREATE',
@@ -263,10 +253,7 @@ describe('events', () => {
       'THREAD_MEMBERS_UPDATE',
       'THREAD_DELETE',
     ]);
-    expect(threadEvents[0]?.d).toMatchObject({
-      newly_created: true,
-      member: { user_id: workspace.botId },
-    });
+    expect(threadEvents[0]?.d).toMatchObject({ newly_created: true, member: { user_id: workspace.botId } });
     expect(threadEvents.slice(1, 3).map(({ d }) => d.thread_metadata.archived)).toEqual([true, false]);
     expect(threadEvents[3]?.d.added_members).toMatchObject([{ user_id: workspace.userId }]);
   });

@@ -2,14 +2,12 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import * as fc from 'fast-check';
@@ -23,15 +21,12 @@ import {
   type WorkspaceState,
 } from '../../../workspace/storage/store.ts';
 import { beyondLimits, KEPT, openUploads, type Uploads } from '../../../workspace/storage/uploads.ts';
+import { tempFolder } from '../../support/temp-home.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
 
 const CHANNEL = '100000000000000000';
 
-function makePath(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-journal-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return join(dir, 'journal.jsonl');
-}
+const makePath = () => join(tempFolder(), 'journal.jsonl');
 
 function open(path: string, log: (line: string) => void = () => {}): Memory {
   const memory = openMemory(path, log);
@@ -60,11 +55,7 @@ describe('an edit', () => {
     put(memory, one);
     const before = statSync(path).size;
     for (let n = 0; n < 50; n++) {
-      one = {
-        ...one,
-        content: `${one.content}\n${n}`,
-        edited_timestamp: '2026-01-01T00:00:00.000Z',
-      };
+      one = { ...one, content: `${one.content}\n${n}`, edited_timestamp: '2026-01-01T00:00:00.000Z' };
       put(memory, one);
     }
     one = { ...one, reactions: [{ name: '✅', users: ['1'] }] };
@@ -176,9 +167,7 @@ describe('the stored data', () => {
   it('contains the newest 20,000 messages of a thread, and their files', async () => {
     const first = await startTestWorkspace();
     const { channelId, dir } = first;
-    const said = await first.person.say(channelId, 'the first', {
-      files: [{ name: 'a.txt', data: 'x' }],
-    });
+    const said = await first.person.say(channelId, 'the first', { files: [{ name: 'a.txt', data: 'x' }] });
     await first.close();
     const filler = Array.from({ length: KEPT.perChannel - 1 }, (_, n) =>
       lineOf(message(String(BigInt(said.id) + BigInt(n) + 10n), 'y', { channel_id: channelId })),

@@ -20,12 +20,7 @@ import { createServer } from 'node:http';
 const log = process.env.FAKE_MODEL_LOG;
 const sleep = (ms) => new Promise((r) => setTimeout(r, ms));
 let toolSeq = 0;
-const tool = (name, input) => ({
-  type: 'tool_use',
-  id: `toolu_${String(++toolSeq).padStart(8, '0')}`,
-  name,
-  input,
-});
+const tool = (name, input) => ({ type: 'tool_use', id: `toolu_${String(++toolSeq).padStart(8, '0')}`, name, input });
 const text = (t) => ({ type: 'text', text: t });
 
 /** The content of a message: what the user typed (not what the client injects), and the results of tools. */
@@ -150,11 +145,7 @@ async function answer(body) {
     case 'bg':
       return [
         text('In the background.'),
-        tool('Bash', {
-          command: rest,
-          description: 'Run it in the background',
-          run_in_background: true,
-        }),
+        tool('Bash', { command: rest, description: 'Run it in the background', run_in_background: true }),
       ];
     case 'tool':
       return [tool(words[1], JSON.parse(rest.slice(words[1].length)))];
@@ -180,12 +171,7 @@ function stream(res, model, blocks, tokens) {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: {
-        input_tokens: tokens,
-        output_tokens: 1,
-        cache_creation_input_tokens: 0,
-        cache_read_input_tokens: 0,
-      },
+      usage: { input_tokens: tokens, output_tokens: 1, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
     },
   });
   blocks.forEach((b, index) => {
@@ -203,10 +189,7 @@ function stream(res, model, blocks, tokens) {
     sse(res, 'content_block_stop', { index });
   });
   sse(res, 'message_delta', {
-    delta: {
-      stop_reason: blocks.some((b) => b.type === 'tool_use') ? 'tool_use' : 'end_turn',
-      stop_sequence: null,
-    },
+    delta: { stop_reason: blocks.some((b) => b.type === 'tool_use') ? 'tool_use' : 'end_turn', stop_sequence: null },
     usage: { output_tokens: 42 },
   });
   sse(res, 'message_stop', {});
@@ -241,10 +224,7 @@ const server = createServer(async (req, res) => {
   const { prompt } = lastPrompt(body.messages);
   const [word, number] = prompt.split(/\s+/);
   if (word === 'fail' && body.tools?.length)
-    return json(Number(number), {
-      type: 'error',
-      error: { type: 'api_error', message: 'scripted failure' },
-    });
+    return json(Number(number), { type: 'error', error: { type: 'api_error', message: 'scripted failure' } });
   // A prompt that failed is sent again together with the next one.
   const [, seconds] = /^limit (\d+)$/.exec(prompt.split('\n').at(-1)) ?? [];
   if (seconds !== undefined && body.tools?.length)

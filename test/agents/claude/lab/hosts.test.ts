@@ -48,9 +48,7 @@ it('!new on a host starts a chat that replies, gets its mark, is allowed a tool 
   const pane = execFileSync('tmux', ['-S', socket, 'capture-pane', '-p', '-t', '=web:'], { encoding: 'utf8' });
   expect(pane).toMatch(/Set model to .*Opus/);
 
-  const found = spawnSync('grep', ['-rlF', tokenOf(lab.dir), join(ssh.home, '.threadmux')], {
-    encoding: 'utf8',
-  });
+  const found = spawnSync('grep', ['-rlF', tokenOf(lab.dir), join(ssh.home, '.threadmux')], { encoding: 'utf8' });
   expect(found.stdout).toBe('');
   execFileSync('tmux', ['-S', socket, 'has-session', '-t', '=web']);
 });

@@ -88,9 +88,7 @@ describe('a text is submitted as it was written:', () => {
   it('20 kB arrive as a file at the path that the prompt names', async () => {
     const before = demo.prompts().length;
     const data = 'a line of text\n'.repeat(1_400);
-    const message = await lab.person.say(demo.thread, 'read this', {
-      files: [{ name: 'message.txt', data }],
-    });
+    const message = await lab.person.say(demo.thread, 'read this', { files: [{ name: 'message.txt', data }] });
     await demo.marked(message, '✅');
     await vi.waitFor(() => expect(demo.prompts()).toHaveLength(before + 1), PATIENCE);
     const [text, path = ''] = demo.prompts().at(-1)?.split('\n\n') ?? [];

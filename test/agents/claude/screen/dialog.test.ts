@@ -39,12 +39,7 @@ const REWOUND = ['>Restore conversation', 'Summarize from here', 'Summarize up t
 const SERVER = ['Use this MCP server', 'Use this and all future MCP servers in this project'];
 const ALONE = 'Continue without using this MCP server';
 
-const bash: Expected = {
-  form: 'choice',
-  title: 'Bash command',
-  options: [...CURL.slice(0, 2), AUTO, 'No'],
-  old: CURL,
-};
+const bash: Expected = { form: 'choice', title: 'Bash command', options: [...CURL.slice(0, 2), AUTO, 'No'], old: CURL };
 const panel = (title: string): Expected => ({ form: 'panel', title });
 const unknown = (title: string): Expected => ({ form: 'unknown', title });
 const choice = (title: string, options: readonly string[], old = options): Expected => ({

@@ -53,18 +53,11 @@ function expected({ name, small }: Recorded): object {
     return /draft/.test(name) ? { kind: 'draft', busy: true } : { kind: 'empty', busy: true };
   switch (first) {
     case 'empty':
-      return {
-        kind: 'empty',
-        busy: false,
-        stashed: name === 'empty-with-stash',
-        mode: modeOf(name),
-      };
+      return { kind: 'empty', busy: false, stashed: name === 'empty-with-stash', mode: modeOf(name) };
     case 'draft':
       return { kind: 'draft' };
     case 'menu':
-      return {
-        kind: name === 'menu-slash-argument' ? expect.stringMatching(/menu|draft/) : 'menu',
-      };
+      return { kind: name === 'menu-slash-argument' ? expect.stringMatching(/menu|draft/) : 'menu' };
     case 'mode':
       return { kind: 'shellMode' };
     case 'footer':
@@ -192,11 +185,7 @@ describe('a dialog', () => {
       options: [
         { number: 1, label: 'Yes', selected: true },
         { number: 2, label: 'Yes, and don’t ask again for: curl *', selected: false },
-        {
-          number: 3,
-          label: 'Yes, and switch to auto mode · auto mode handles these prompts for you',
-          selected: false,
-        },
+        { number: 3, label: 'Yes, and switch to auto mode · auto mode handles these prompts for you', selected: false },
         { number: 4, label: 'No', selected: false },
       ],
       help: 'Esc to cancel · Tab to amend',

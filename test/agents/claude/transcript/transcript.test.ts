@@ -1,9 +1,9 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readTurn, toolAnswered } from '../../../../agents/claude/transcript/transcript.ts';
 import { type AgentTurn, openTool } from '../../../../agents/turn.ts';
+import { tempFile } from '../../../support/temp-home.ts';
 
 const fixture = (name: string) => join(import.meta.dirname, '../../../fixtures/claude', name);
 
@@ -18,13 +18,7 @@ function recorded(name: string, until?: (line: string) => boolean): string {
   return fileWith(`${lines.slice(0, end).join('\n')}\n`);
 }
 
-function fileWith(content: string): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-transcript-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const path = join(dir, 'session.jsonl');
-  writeFileSync(path, content);
-  return path;
-}
+const fileWith = (content: string) => tempFile('session.jsonl', content);
 
 const lines = (...entries: object[]) => entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 const human = (text: string, more: object = {}) => ({
@@ -50,8 +44,6 @@ describe('readTurn', () => {
       promptId: 'c246dd8e-7a77-4077-9e70-f88b8a5d01b7',
       prompts: ['steps 2'],
       state: 'finished',
-      durationMs: 347,
-      whole: true,
       tools: [
         { name: 'Bash', label: 'Bash: Show the step', outcome: 'ok' },
         { name: 'Bash', label: 'Bash: Show the step', outcome: 'ok' },
@@ -95,10 +87,7 @@ describe('readTurn', () => {
   it('says that a turn is running while a tool waits for permission', async () => {
     const path = recorded('transcript.jsonl', (line) => line.includes('"id":"toolu_00000005"'));
     const turn = await readTurn(path);
-    expect(turn).toMatchObject({
-      state: 'running',
-      tools: [{ id: 'toolu_00000005', outcome: undefined }],
-    });
+    expect(turn).toMatchObject({ state: 'running', tools: [{ id: 'toolu_00000005', outcome: undefined }] });
     const input = { command: 'curl http://127.0.0.1:1/', description: 'Run the command asked for' };
     expect(turn && openTool(turn, 'Bash', input)?.id).toBe('toolu_00000005');
     expect(turn && openTool(turn, 'Bash', { command: 'other' })).toBeUndefined();
@@ -151,20 +140,11 @@ describe('readTurn', () => {
 
   it('separates an API failure from what Claude said', async () => {
     const path = recorded('transcript.failed.jsonl', (line) => line.includes('"apiErrorStatus":400'));
-    expect(await readTurn(path)).toMatchObject({
-      prompts: ['fail 400'],
-      state: 'failed',
-      failure: 'API Error: 400 scripted failure 400',
-      messages: [],
-    });
+    expect(await readTurn(path)).toMatchObject({ prompts: ['fail 400'], state: 'failed', messages: [] });
   });
 
   it('never returns what a subagent said, or what was only thought', async () => {
-    const thinking = {
-      id: 'm',
-      content: [{ type: 'thinking', thinking: 'secret' }],
-      stop_reason: null,
-    };
+    const thinking = { id: 'm', content: [{ type: 'thinking', thinking: 'secret' }], stop_reason: null };
     const path = fileWith(
       lines(
         human('go', { promptId: 'p', origin: { kind: 'human' } }),
@@ -172,11 +152,7 @@ describe('readTurn', () => {
         said('from the subagent', { isSidechain: true }),
         human('for the subagent', { isSidechain: true, promptId: 'p' }),
         said('No response requested.', {
-          message: {
-            id: 'x',
-            model: '<synthetic>',
-            content: [{ type: 'text', text: 'No response requested.' }],
-          },
+          message: { id: 'x', model: '<synthetic>', content: [{ type: 'text', text: 'No response requested.' }] },
         }),
         said('mine'),
       ),
@@ -187,19 +163,14 @@ describe('readTurn', () => {
   });
 
   it('reads versions that give prompts neither an id nor an origin', async () => {
-    const result = {
-      role: 'user',
-      content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }],
-    };
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] };
     const path = fileWith(
       lines(
         human('before'),
         said('old'),
         human('one'),
         human('two'),
-        said('first', {
-          message: { id: 'm', content: [{ type: 'text', text: 'first' }], stop_reason: null },
-        }),
+        said('first', { message: { id: 'm', content: [{ type: 'text', text: 'first' }], stop_reason: null } }),
         { type: 'user', uuid: 'r', message: result },
         human('<local-command-stdout>x</local-command-stdout>'),
         said('last'),
@@ -222,10 +193,10 @@ describe('readTurn', () => {
     expect(texts(await readTurn(path))).toEqual(['a', 'b']);
   });
 
-  it('says when a turn is longer than the part it read', async () => {
+  it('has only the end of a turn that is longer than the part it read', async () => {
     const path = fileWith(lines(human('go'), said('a'.repeat(5000)), said('b'.repeat(5000))));
     const turn = await readTurn(path, { maxBytes: 4000 });
-    expect(turn).toMatchObject({ whole: false, prompts: [] });
+    expect(turn).toMatchObject({ prompts: [] });
     expect(texts(turn)).toEqual(['b'.repeat(5000)]);
   });
 

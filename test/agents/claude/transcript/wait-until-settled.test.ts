@@ -1,16 +1,9 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { waitUntilSettled } from '../../../../agents/claude/transcript/transcript-file.ts';
+import { tempFile } from '../../../support/temp-home.ts';
 
-function fileWith(content: string): string {
-  const dir = mkdtempSync(join(tmpdir(), 'threadmux-settle-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  const path = join(dir, 'session.jsonl');
-  writeFileSync(path, content);
-  return path;
-}
+const fileWith = (content: string) => tempFile('session.jsonl', content);
 
 describe('waitUntilSettled', () => {
   it('returns when the file is quiet and its last line complete', async () => {
