@@ -79,6 +79,11 @@ const fill = async (message: WireMessage, label: string, words: string) => {
   const tapped = await tap(message, label);
   await vi.waitFor(() => lab.person.submitModal(demo.thread, tapped, { words }), PATIENCE);
 };
+/** A "yes" or a number just after another prompt ended could be meant for that one, and does not count. */
+const write = async (text: string) => {
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  return demo.say(text);
+};
 const touch = (name: string) => {
   const path = join(lab.project, name);
   rmSync(path, { force: true });
@@ -161,7 +166,7 @@ describe('a permission', () => {
 
   it('is allowed by the text "yes", and denied by any other text', async () => {
     const first = await ask(touch('yes').order);
-    await demo.say('yes');
+    await write('yes');
     expect((await first.outcome()).isError).toBe(false);
     const second = await ask(touch('no').order);
     await demo.say('1 moment, not that one');
@@ -173,8 +178,8 @@ describe('a permission', () => {
 describe('a question', () => {
   it.each<[string, (message: WireMessage) => Promise<unknown>, string]>([
     ['a button', (message) => tap(message, '2. Postgres'), 'Postgres'],
-    ['a number', () => demo.say('3'), 'DuckDB'],
-    ['a label', () => demo.say('sqlite'), 'SQLite'],
+    ['a number', () => write('3'), 'DuckDB'],
+    ['a label', () => write('sqlite'), 'SQLite'],
     ['free text', () => demo.say('I want 1 MySQL'), 'I want 1 MySQL'],
     ['the field', (message) => fill(message, 'Other', 'a plain file'), 'a plain file'],
   ])('is answered by %s', async (_, answer, expected) => {
