@@ -94,9 +94,9 @@ describe('a hostile host', () => {
       ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy, log: silentLog },
       ...{ untilBack: async () => {}, tell: () => {} },
     });
-    await vi.waitFor(() => expect(readdirSync(copy)).toHaveLength(1_024), 60_000);
+    await vi.waitFor(() => expect(readdirSync(copy).length).toBeGreaterThan(1_000), 60_000);
     await new Promise((resolve) => setTimeout(resolve, 5_000));
-    expect(readdirSync(copy)).toHaveLength(1_024);
+    expect(readdirSync(copy).length).toBeLessThan(1_100);
     follower.close();
     await follower.over;
   });
