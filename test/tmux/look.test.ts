@@ -174,11 +174,12 @@ describe('whoami', () => {
 describe('a title of a million characters', () => {
   it('is cut at its beginning', async () => {
     const server = startTmux();
-    const shows = `\x1b]2;${'x'.repeat(900_000)} the end\x07`;
-    const { guard } = await startRawPane(server, 'web', { shows });
-    const seen = await lookAtPane(server.tmux, guard.pane);
-    if (seen.kind !== 'pane') throw new Error('no pane');
-    expect(seen.title).toMatch(/^x{900,1000} the end$/);
+    const file = join(tempFolder(), 'titled');
+    writeFileSync(file, `\x1b]2;${'x'.repeat(900_000)} the end\x07ready`);
+    server.call('new-session', '-d', '-s', 'web', `cat ${file}; exec cat`);
+    await vi.waitFor(() => expect(server.call('capture-pane', '-p', '-t', '=web:')).toContain('ready'), 10_000);
+    const [seen] = await lookAtPanes(server.tmux, readPaneList(await printPaneList(server.tmux)));
+    expect(seen?.kind === 'pane' && seen.title).toMatch(/^x{900,1000} the end$/);
   });
 });
 
