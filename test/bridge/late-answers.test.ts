@@ -4,11 +4,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
+import type { FaultyRequest } from '../support/as-discord.mjs';
 import { isNewThread, isPost, lateAnswer } from '../support/late-answer.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
 import { startProject } from './project-setup.ts';
-import { linked, tap } from './tap-message.ts';
+import { become, linked, tap } from './tap-message.ts';
 import { untilPrinted } from './terminal-output.ts';
 
 const threadCalled = ({ workspace }: Setting, title: string): Promise<string> =>
@@ -89,5 +90,44 @@ describe('Start again', () => {
     expect(await isArchived(setting, thread)).toBe(false);
     expect(setting.shared.threads.registry.get(thread)).toMatchObject({ closed: false, archived: 'no' });
     await setting.untilMarked(await setting.say(thread, 'hello'), '✅');
+  });
+});
+
+describe('Retry', () => {
+  it('tapped before the failed message has its ⚠️, types it again', async () => {
+    const onRequest = ({ method, path }: { method: string; path: string }) =>
+      method === 'PUT' && path.includes(encodeURIComponent('⚠️')) ? { kind: 'delay' as const, ms: 2_000 } : undefined;
+    const setting = await startSetting({ faults: { onRequest } });
+    const claude = await setting.claude('web', { inShell: true });
+    await claude.tell('dialog', 'make');
+    const message = await setting.say(claude, 'hello');
+    await setting.untilMarked(message, '📨');
+    await claude.tell('exit');
+    const failed = await setting.answer(claude, /^⚠️ Not delivered\./);
+    const next = await setting.claude('web', { again: true });
+    await tap(setting, failed, 'Retry');
+    await setting.untilMarked(message, '✅');
+    expect(next.prompts()).toEqual(['hello']);
+  });
+});
+
+describe('the card of a dialog', () => {
+  it('is answered by a tap also if the answer to its message was lost', async () => {
+    const isCard = isPost('dialog:');
+    let count = 0;
+    const onRequest = (request: FaultyRequest) =>
+      isCard(request) && count++ === 0 ? { kind: 'apply-then-answer' as const, status: 400 } : undefined;
+    const setting = await startSetting({ faults: { onRequest } });
+    const claude = await setting.claude('web', { replies: false });
+    await claude.tell('choice', {
+      title: 'Accessing workspace:',
+      options: ['No, exit', 'Yes, I trust this folder'],
+      at: 0,
+    });
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await aWhile(500);
+    await tap(setting, card, 'Yes, I trust');
+    await become(setting, card, /^✅ \*\*Accessing workspace:\*\* Yes, I trust this folder — /);
+    expect(claude.noted().filter(({ kind }) => kind === 'chosen')).toHaveLength(1);
   });
 });
