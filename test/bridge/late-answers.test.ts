@@ -131,3 +131,21 @@ describe('the card of a dialog', () => {
     expect(claude.noted().filter(({ kind }) => kind === 'chosen')).toHaveLength(1);
   });
 });
+
+describe('the question about a slash command', () => {
+  it('is answered by a tap that comes before the answer of the server, and then it is over', async () => {
+    const late = lateAnswer(isPost('held:'));
+    const setting = await startSetting({ faults: late.faults });
+    const claude = await setting.claude('web');
+    const message = await setting.say(claude, '/login');
+    const question = await setting.answer(claude, /^❔/);
+    await tap(setting, question, 'Run /login');
+    await setting.untilMarked(message, '✅');
+    late.answerNow();
+    await vi.waitFor(async () => {
+      const open = (await setting.answers(claude)).filter(({ components }) => (components ?? []).length > 0);
+      expect(open).toEqual([]);
+    }, WAIT);
+    expect(claude.noted().map(({ text }) => text)).toEqual(['/login']);
+  });
+});
