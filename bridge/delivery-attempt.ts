@@ -4,6 +4,7 @@
 import type { ScreenReader } from '../agents/driver.ts';
 import { hasDialog } from '../agents/screen-fingerprint.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { isStreamTitle } from '../core/thread-title.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { PaneFinder } from '../threads/panes.ts';
@@ -109,7 +110,7 @@ export async function attemptDelivery(
 }
 
 function notRunning({ title }: ThreadRef): AttemptOutcome {
-  return /^\[(?:terminal|headless)\] /.test(title)
+  return isStreamTitle(title)
     ? failed('It was ended. `!terminal` and `!agent` start a new one.')
     : {
         ...{ kind: 'failed', because: 'The session is not running. `!new` with its name starts it again.' },

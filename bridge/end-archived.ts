@@ -48,7 +48,7 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
       });
     const content = '⏹️ Ended, because its thread was archived.';
     await tools.say(thread, [thread, 'archived', record.panePid], { ...endedNotice(record), content });
-    await threads.archive(thread, { closed: true });
+    await threads.archive(thread, { ended: record });
   }
 
   return (thread: ThreadRef, isLive: boolean): void => {

@@ -105,7 +105,11 @@ export function createInteractionHandler(
       const on = { id: what, choice: print ?? '', thread: interaction.channel_id ?? '', tap: interaction.id };
       if (tools.slash.tapped(on)) return;
       await editMessage(rest, on.thread, interaction.message.id, { components: [] });
-      return followUpPrivately(rest, interaction, 'This question is no longer open. Send the command again.');
+      return followUpPrivately(
+        rest,
+        interaction,
+        'This question is no longer open. If your message has no ✅, send it again.',
+      );
     }
     if (kind !== 'retry' && kind !== 'retry-asks' && kind !== 'key')
       return log.info('a button nobody made', { kind: kind ?? '' });

@@ -1,5 +1,5 @@
 // Messages that wait for a person's tap before anything is typed: an unknown slash command, or one that would change the
-// account or the installation. They stay in the inbox, so a restart asks again, with new buttons.
+// account or the installation. They stay in the inbox, so a restart asks again, in the same message with new buttons.
 
 import { randomBytes } from 'node:crypto';
 import type { Log } from '../core/log.ts';
@@ -22,7 +22,7 @@ export interface HeldMessages {
 interface HeldOptions {
   readonly rest: Rest;
   readonly inbox: Inbox;
-  readonly outcomes: Pick<Outcomes, 'say' | 'delayed' | 'dropped'>;
+  readonly outcomes: Pick<Outcomes, 'asked' | 'delayed' | 'dropped'>;
   readonly log: Log;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
   readonly keptMs?: number | undefined;
@@ -49,6 +49,7 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
     held.delete(id);
     clearTimeout(one.timer);
     const notice = await one.notice;
+    inbox.setNotice(one.message.id, undefined); // what is said about the message from now on is said below
     if (notice !== undefined)
       await editMessage(rest, one.thread.id, notice, { content: words, components: [] }).catch((error: Error) =>
         log.info('closing a question', { because: error.message }),
@@ -72,13 +73,8 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
       timer.unref();
       await outcomes.delayed(message);
       const buttons = choices.map((choice) => button(LABELS[choice](name), `held:${id}:${choice}`, STYLES[choice]));
-      const notice = outcomes.say(thread.id, [message.id, 'held', id], {
-        content: words,
-        components: [row(...buttons)],
-        replyTo: message.id,
-      });
-      held.set(id, { message, thread, name, choices, timer, notice });
-      await notice;
+      const notice = outcomes.asked(message, `held ${id}`, { content: words, components: [row(...buttons)] });
+      held.set(id, { message, thread, name, choices, timer, notice }); // its tap may come before the answer to our post
     },
     tapped({ id, choice, thread, tap }) {
       const one = held.get(id);

@@ -44,6 +44,8 @@ export interface JourneyOptions extends Shared {
   readonly waits: Partial<Waits>;
   /** Gives the message to a headless agent; undefined if the thread has none. */
   readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
+  /** Waits while its terminal or headless agent is being started: users see the thread first. */
+  readonly untilStreamBegun: (thread: ThreadRef) => Promise<void>;
   /** Messages in a terminal's thread are typed unchanged. */
   readonly isTerminal: (threadId: string) => boolean;
   readonly slash: SlashMessages;
@@ -76,6 +78,7 @@ export function createJourney(options: JourneyOptions): Journey {
 
   async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
     const thread = await known.find(targetOf(message));
+    if (thread !== undefined) await options.untilStreamBegun(thread);
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message);
     if (message.answers !== undefined && (await answered(message))) return;

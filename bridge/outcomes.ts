@@ -1,7 +1,7 @@
 // Shows the user what happened to a message: one reaction, and one notice if needed.
 
 import type { Log } from '../core/log.ts';
-import { editMessage } from '../discord/messages.ts';
+import { editMessage, type MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { type Notices, screenBlock } from '../threads/notices.ts';
 import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
@@ -29,6 +29,8 @@ export interface Outcomes {
   ended(message: AcceptedMessage, outcome: Exclude<AttemptOutcome, { kind: 'typed' }>): Promise<string | undefined>;
   /** The receipt came after "not confirmed" was posted. */
   corrected(channelId: string, delivery: Pick<DeliveryRecord, 'message' | 'notice'>): Promise<void>;
+  /** Asks what to do with it. Resolves with the id of the question; undefined if it could not be posted. */
+  asked(message: AcceptedMessage, about: string, question: MessageDraft): Promise<string | undefined>;
   /** A prompt is open, and the message may not be an answer to it. */
   unclear(message: AcceptedMessage): Promise<void>;
   say: Notices;
@@ -99,6 +101,7 @@ export function createOutcomes(parts: {
       const after = { content: '-# ✅ Submitted. The confirmation was late.', components: [], files: [] };
       await editMessage(parts.rest, channelId, notice, after).catch(warn);
     },
+    asked: notices.show,
     async unclear(message) {
       await mark(message, 'failed');
       await say(message.channelId, [message.id, 'unclear'], {

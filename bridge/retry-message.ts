@@ -64,10 +64,16 @@ export function createRetry({ rest, server, inbox, own, marks, send }: RetryOpti
     return isOpen(message) ? message : undefined;
   }
 
+  /** The notice with the Retry button may be there before the ⚠️. */
+  async function findMarked(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {
+    await marks.settled(messageId === thread.id ? thread.parentId : thread.id);
+    return find(messageId, thread);
+  }
+
   /** The id of the Retry is newer than all typed messages, so the pane accepts it. */
   return (messageId, { id: orderId, liveAt }, thread) =>
     inTurn(thread.id, async () => {
-      const message = await find(messageId, thread);
+      const message = (await find(messageId, thread)) ?? (await findMarked(messageId, thread));
       if (message === undefined)
         throw new ThreadmuxError('bad_usage', 'There is no failed message to type again.', {
           hint: 'Failed messages are marked with ⚠️.',

@@ -142,7 +142,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
   async function ended(one: ScheduledMessage, record: ThreadRecord): Promise<void> {
     if (!one.toldEnded && one.limit === undefined) {
       await tell(one, endedText(one, record));
-      await threads.archive(one.thread, { closed: true });
+      await threads.archive(one.thread, { ended: record });
     }
     advance(one, { toldEnded: true });
   }

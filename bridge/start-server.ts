@@ -2,11 +2,13 @@
 // them; message-journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
+import { isStreamTitle } from '../core/thread-title.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import type { Rest } from '../discord/rest.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
@@ -131,6 +133,11 @@ export async function startServer(
     toStream(message, thread) {
       const stream = streams.of(thread.id);
       return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
+    },
+    untilStreamBegun: async ({ id, title }) => {
+      if (!isStreamTitle(title) || streams.of(id) !== undefined) return;
+      await streams.begun();
+      await nextTurn(); // a headless agent gets its first prompt before
     },
     isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
     starts: createConversationStarts(() => tools),

@@ -45,6 +45,8 @@ export interface StreamThreads {
   named(name: string): StreamThread | undefined;
   all(): readonly StreamThread[];
   begin(wanted: WantedStream): Promise<StreamThread>;
+  /** Resolves when what is being started now has started. */
+  begun(): Promise<void>;
   /** Ends it and resolves with a summary; its thread is still to be archived. */
   end(stream: StreamThread): Promise<string>;
   /** Called with every new message. */
@@ -199,6 +201,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       }),
     all,
     begin: (wanted) => inTurn('begin', () => begin(wanted)),
+    begun: () => inTurn('begin', async () => {}),
     end,
     heard(data) {
       const message = messageSchema.safeParse(data).data;

@@ -64,3 +64,7 @@ function refused(session: string, why: string): ThreadmuxError {
 export function streamTitle(kind: StreamKind, name: string): string {
   return `[${TITLE[kind]}] ${name}`;
 }
+
+export function isStreamTitle(title: string): boolean {
+  return /^\[(?:terminal|headless)\] /.test(title);
+}

@@ -38,7 +38,7 @@ export function createEndFinisher({ threads, hosts, log }: EndFinisherOptions): 
     const { messages } = await newestMessages(rest, thread, READ);
     const isTold = messages.findLast(({ author }) => author.id === botId)?.content.startsWith('⏹️');
     if (!isTold) await postNotice(rest, thread, [thread, 'ended', record.panePid], endedNotice(record));
-    await threads.archive(thread, { closed: true });
+    await threads.archive(thread, { ended: record });
   }
 
   return async (host) => {

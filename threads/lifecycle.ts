@@ -133,7 +133,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         if (deleted) return registry.forget(thread);
         if (!isTold) return;
         await postNotice(rest, thread, [thread, 'closed', minute()], endedNotice(record));
-        return threads.archive(thread, { closed: true });
+        return threads.archive(thread, { ended: record });
       }
       case 'close-stray': {
         const { id } = change.thread;

@@ -47,8 +47,8 @@ export interface Threads {
   rename(record: ThreadRecord, title: string): void;
   /** Posts that the session has another thread now, and archives this one, unless it is a channel. */
   moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void>;
-  /** Archived by us: the session has ended, or a command asked for it. */
-  archive(thread: string, options?: { readonly closed?: boolean }): Promise<void>;
+  /** Archived by us, because a command asked for it, or because this session has `ended`: not if another one runs there by now. */
+  archive(thread: string, options?: { readonly ended?: ThreadRecord }): Promise<void>;
   /** A command said so. */
   reopen(thread: string): Promise<void>;
   /** The gateway reported that a thread was archived or reopened. */
@@ -183,10 +183,12 @@ export function openThreads(options: ThreadsOptions): Threads {
     ensure,
     rename,
     moveAway,
-    async archive(thread, { closed = false } = {}) {
-      const inChannel = registry.get(thread)?.inChannel;
+    async archive(thread, { ended } = {}) {
+      const now = registry.get(thread);
+      if (ended !== undefined && now !== undefined && sessionKey(now) !== sessionKey(ended)) return;
+      const inChannel = now?.inChannel;
       const archived = inChannel ? {} : ({ archived: 'us' } as const);
-      const record = registry.change(thread, { ...archived, ...(closed ? { closed, ending: true } : {}) });
+      const record = registry.change(thread, { ...archived, ...(ended ? { closed: true, ending: true } : {}) });
       const rest = record && !inChannel ? connections.named(record.server)?.rest : undefined;
       if (rest !== undefined) await archiveThread(rest, thread);
       registry.change(thread, { ending: false });

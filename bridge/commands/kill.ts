@@ -53,7 +53,7 @@ export const killCommand: Command = {
       async after() {
         const tell = async () => {
           if (!isHere) await tools.say(record.thread, [order.id, 'ended'], notice);
-          await tools.threads.archive(record.thread, { closed: true });
+          await tools.threads.archive(record.thread, { ended: record });
         };
         await tell().catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
       },

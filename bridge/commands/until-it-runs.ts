@@ -93,7 +93,7 @@ export async function quitAtOnce(
     }
     const content = `⏹️ It ${how}. ${hint}`;
     await tools.say(thread.thread, [thread.thread, 'quit', session.pane.pid], { content, silent: true });
-    await tools.threads.archive(thread.thread, { closed: true });
+    await tools.threads.archive(thread.thread, { ended: thread });
   }
   return new ThreadmuxError('session_not_found', `${untrustedCode(wanted.name)} ${how}. ${said}`, { hint });
 }

@@ -209,6 +209,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 
   async function answer(tap: CardTap): Promise<string | undefined> {
     const { thread, message, print, action, words = '', by, liveAt } = tap;
+    // The answer to our post was lost, or we were killed before it came: its nonce finds the message.
+    if (cardOf(thread)?.message === '') await review(thread);
     const record = registry.get(thread);
     const card = record?.dialog;
     if (record === undefined || card === undefined || card.message !== message) {
