@@ -123,7 +123,11 @@ export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft)
 }
 
 /** Only the user who tapped sees it. For taps that are already acknowledged. */
-export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
+export async function followUpPrivately(
+  rest: Rest,
+  to: Pick<Interaction, 'application_id' | 'token'>,
+  content: string,
+): Promise<void> {
   const body = { content: cutMessage(content, 1_900), flags: EPHEMERAL, allowed_mentions: { parse: [] } };
   await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
 }
