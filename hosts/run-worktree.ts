@@ -212,6 +212,11 @@ function refused(host: string, directory: string, [why = '', words = '']: readon
       return because(`${place} is in a repository inside another one`, 'An agent cannot start it there. A person can.');
     case 'bad-path':
       return because(`The path of ${place} has characters that worktrees cannot use`, WITHOUT);
+    case 'pipe':
+      return because(
+        `The repository of ${place} has a named pipe in place of a file`,
+        'git would wait for it. `find .git -type p` names it. Remove it, then try again.',
+      );
     case 'busy':
       return new ThreadmuxError('busy', `Another worktree is being made on ${untrustedCode(host)}.`, {
         hint: 'Try again in a moment.',

@@ -19,8 +19,10 @@ case $(g rev-parse --is-inside-work-tree --is-bare-repository 2> "$out" | tr '\\
   '') ! grep -q -i 'dubious ownership' "$out" || refuse git "$(head -n 1 "$out")"; refuse no-repository ;;
   *) refuse no-repository ;;
 esac
-base=$(g rev-parse -q --verify 'HEAD^{commit}' 2> /dev/null) || refuse no-commit
 sub=$(g rev-parse --show-prefix) && common=$(cd "$(g rev-parse --git-common-dir)" && pwd -P) || exit 1
+r_repo=$common number=1
+choose "$1" "$session"; ! has_pipe || refuse pipe
+base=$(g rev-parse -q --verify 'HEAD^{commit}' 2> /dev/null) || refuse no-commit
 # An agent can make a repository inside its project, whose settings name programs. Only the outermost one below HOME is a person's.
 if [ "$4" = agent ]; then
   at=$(pwd -P) top= until=$(cd "$HOME" && pwd -P)
@@ -31,7 +33,6 @@ cd / || exit 1
 case $common$directory in *[[:cntrl:]]*) refuse bad-path ;; esac
 # step 1
 take_lock
-r_repo=$common number=1
 while :; do
   choose "$1" "$session$([ $number = 1 ] || echo "-$number")"
   if [ -e "$record" ]; then
@@ -98,6 +99,7 @@ drop_branch() {
   repo config --remove-section "branch.$r_branch" 2> /dev/null
   return 0
 }
+! has_pipe || { nothing; doubt "$PIPE"; kept "$path"; }
 settle || { nothing; find_admin; [ ! -e "$hidden" ] || doubt "a part of it is in $hidden"; doubt 'its making or removing was interrupted'; kept "$path"; }
 if [ -e "$path" ]; then
   wait_while_busy "$path" || answer busy "$program" "$path" "$r_branch"
@@ -158,7 +160,7 @@ for record in "$all"/*/*.record; do
   doubts= files= changed=0 commits=0 dropped=0 stashes=0 print=0 at=$path
   case $r_state in ready | made) ;; *) [ ! -e "$hidden" ] || at=$hidden ;; esac
   [ -e "$at" ] || r_state=gone
-  [ "$look" != yes ] || [ ! -e "$at" ] || inspect "$at"
+  if [ "$look" = yes ] && [ -e "$at" ]; then if has_pipe; then doubt "$PIPE"; else inspect "$at"; fi; fi
   printf '%s\\0' "$project" "$name" "$r_state" "$r_session" "$r_directory" "$r_branch" "$path" "$changed" "$commits" "$dropped" "$stashes" "$print" "$doubts"
 done`;
 
@@ -166,6 +168,7 @@ done`;
 export const WORKTREE_DIFF = `${WORKTREE_SHELL}
 choose "$1" "$2"; [ -e "$record" ] || answer gone
 load; cd "$path" 2> /dev/null && find_admin || answer gone
+! has_pipe || answer diff "$PIPE"
 printf 'diff\\0'
 {
   tree "$path" log --oneline --no-color --no-decorate --no-show-signature "$r_base..HEAD"

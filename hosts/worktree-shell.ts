@@ -40,6 +40,8 @@ take_lock() {
   me=$self.$(started "$self"); tries=0
   until ln -s "$me" "$all/.lock" 2> /dev/null; do
     held=$(readlink "$all/.lock")
+    # Nobody waits for a script that long: it hangs, in a program or a file that never answers.
+    [ -z "$(find "$all/.lock" -prune -mmin +20 2> /dev/null)" ] || ! holds "$held" || kill -9 "\${held%%.*}"
     if [ -n "$held" ] && ! holds "$held"; then
       mv "$all/.lock" "$all/.lock.$self" 2> /dev/null || continue
       moved=$(readlink "$all/.lock.$self"); rm -f "$all/.lock.$self"
@@ -73,6 +75,12 @@ save() {
   r_state=$1
   (umask 077; printf '%s\\n' "state $1" "bridge $r_bridge" "session $r_session" "repo $r_repo" "directory $r_directory" \\
     "branch $r_branch" "base $r_base" "at $r_at" > "$record.new") && mv -f "$record.new" "$record" || exit 1
+}
+# Git opens what has the name of its file, and would wait for a named pipe for ever: in its own folder, or in the worktree.
+PIPE='a named pipe is in place of a file that git would read'
+has_pipe() {
+  [ -n "$({ find "$r_repo" \\( -type p -o -type l -exec test -p {} \\; \\) -print
+    find "$path" "$hidden" -name '.git*' -type p -print; } 2> /dev/null | head -n 1)" ]
 }
 tip() { repo rev-parse -q --verify "refs/heads/$r_branch^{commit}"; }
 

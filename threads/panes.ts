@@ -8,7 +8,7 @@ import { loadStreamRecord } from '../home/stream-record.ts';
 import { createHookPanes, type FindHookPane } from '../tmux/hook-panes.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
-import { readTmuxVariable } from '../tmux/pane.ts';
+import { isSocketPath, readTmuxVariable } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn, unlessGone } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
@@ -167,7 +167,7 @@ export function socketOf(hosts: HostList, host: string): Promise<string | undefi
   return hosts
     .tmux(host)
     .run(['display-message', '-p', '#{socket_path}'])
-    .then((path) => path.trim())
+    .then((path) => (isSocketPath(path.trim()) ? path.trim() : undefined))
     .catch(unlessGone(undefined));
 }
 

@@ -185,8 +185,13 @@ export async function currentPane(host: Host, tmuxVariable: string, paneId: stri
   };
 }
 
+/** Each record has the path, and a hostile host could name one of megabytes. No system accepts a longer one. */
+export function isSocketPath(path: string): boolean {
+  return /^\/[^\n\0]{1,1023}$/.test(path);
+}
+
 /** The socket's path may itself contain commas. */
 export function readTmuxVariable(value: string): { socket: string; pid: number } | undefined {
-  const [, socket, pid] = value.match(/^(\/.*),(\d+),\d+$/s) ?? [];
-  return socket === undefined ? undefined : { socket, pid: Number(pid) };
+  const [, socket, pid] = value.match(/^(\/.*),(\d{1,15}),\d+$/s) ?? [];
+  return socket === undefined || !isSocketPath(socket) ? undefined : { socket, pid: Number(pid) };
 }

@@ -70,6 +70,14 @@ export function rowFormat(variables: readonly string[]): string {
   return variables.map((variable) => `#{s|[\t\n]|?|:${variable}}`).join('\t');
 }
 
+/** What tmux prints for a variable. A hostile host could print anything, and a record with no number in it cannot be read again. */
+const FORMS: readonly (readonly [variable: RegExp, value: RegExp])[] = [
+  [/^session_id$/, /^(?:\$\d{1,15})?$/],
+  [/^pane_id$/, /^(?:%\d{1,15})?$/],
+  [/^(?:pid|pane_pid|(?:session|window)_(?:created|activity|attached)|history_size)$/, /^-?\d{0,15}$/],
+  [/^(?:pane_(?:width|height|dead|dead_status|dead_time)|cursor_[xy])$/, /^-?\d{0,15}$/],
+];
+
 /** The values of one row by variable; undefined if the line is not such a row. */
 export function readRow<Variable extends string>(
   variables: readonly Variable[],
@@ -77,6 +85,8 @@ export function readRow<Variable extends string>(
 ): Readonly<Record<Variable, string>> | undefined {
   const values = line.split('\t');
   if (values.length !== variables.length) return undefined;
+  const fits = (variable: string, value: string) => FORMS.every(([of, form]) => !of.test(variable) || form.test(value));
+  if (!variables.every((variable, index) => fits(variable, values[index] ?? ''))) return undefined;
   return Object.fromEntries(variables.map((variable, index) => [variable, values[index] ?? ''])) as Record<
     Variable,
     string

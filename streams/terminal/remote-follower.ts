@@ -45,6 +45,8 @@ const RETRY_MS = 2000;
 const LONGEST_RETRY_MS = 30_000;
 /** The most bytes in the copy that are not shown yet. The rest waits on the host, where the log is capped. */
 const COPY_BYTES = 8 * 1024 * 1024;
+/** What a segment counts at least: a hostile host could send millions with one byte each, and each is a file that is looked at. */
+const SEGMENT_BYTES = 16 * 1024;
 
 export function followRemote(far: RemoteTerminal): RemoteFollower {
   const closing = new AbortController();
@@ -152,7 +154,7 @@ export async function copyPieces(copy: string, pieces: readonly RemotePiece[]): 
 }
 
 function copyBytes(copy: string): number {
-  return segmentsOf(copy).reduce((sum, number) => sum + sizeOf(copy, number), 0);
+  return segmentsOf(copy).reduce((sum, number) => sum + Math.max(SEGMENT_BYTES, sizeOf(copy, number)), 0);
 }
 
 function segmentsOf(copy: string): readonly number[] {

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -74,6 +74,31 @@ describe('a hostile host', () => {
     follower.close();
     await follower.over;
     expect(asked - before).toBeLessThan(4);
+  });
+
+  it('cannot fill the disk with segments of a log that have one byte each', async () => {
+    const row = ['7', '%%1', '8', '0', '', '', '', '80', '24'].join('\\t');
+    let first = 1;
+    const pieces = (from: number) =>
+      `n=${from}; while [ $n -lt ${from + 512} ]; do printf 'segment %s 0 1\\nx' $n; n=$((n + 1)); done`;
+    const far: Host = {
+      ...local(),
+      async sh(_script, _args, options) {
+        const said = await local().sh(`printf 'pane ${row}\\nopen 999999999\\n'; ${pieces(first)}`, [], options);
+        first += 512;
+        return said;
+      },
+    };
+    const copy = tempFolder();
+    const follower = followRemote({
+      ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy, log: silentLog },
+      ...{ untilBack: async () => {}, tell: () => {} },
+    });
+    await vi.waitFor(() => expect(readdirSync(copy).length).toBeGreaterThan(1_000), 60_000);
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect(readdirSync(copy).length).toBeLessThan(1_100);
+    follower.close();
+    await follower.over;
   });
 
   it('cannot put keys or other words into its pane by the path of a file that was sent there', async () => {

@@ -437,6 +437,39 @@ describe('an agent that may only write files', () => {
     expect(readFileSync(file, 'utf8')).toBe('of the user\n');
   });
 
+  it.each(['.git/worktrees/web/locked', '.git/packed-refs', '.git/refs/heads/x', '.gitattributes', 'sub/.gitignore'])(
+    'cannot make git wait for ever by a named pipe: %s',
+    (name) => {
+      const on = startRepo();
+      const { path } = on.make();
+      const pipe = join(name.startsWith('.git/') ? on.repo : path, name);
+      rmSync(pipe, { force: true });
+      execFileSync('mkfifo', [pipe]);
+      expect(end(on).at(-2)).toMatch(/a named pipe/);
+      expect(on.run('list', ['yes'])?.join()).toMatch(/a named pipe/);
+      expect(on.run('diff', ['shop', 'web'])?.join()).toMatch(/a named pipe/);
+      if (name.startsWith('.git/')) expect(on.run('make', ['shop', 'api', on.repo])).toEqual(['refused', 'pipe']);
+      rmSync(pipe);
+      on.git(path, 'checkout', '-q', '.');
+      expect(end(on)[0]).toBe('removed');
+    },
+  );
+
+  it('that makes a script hang holds up the others for 20 minutes, not for ever', () => {
+    const on = startRepo();
+    const lock = join(on.home, 'worktrees', '.lock');
+    on.make();
+    const hung = spawn('sh', ['-c', 'sleep 600; :'], { env: on.env });
+    onTestFinished(() => void hung.kill('SIGKILL'));
+    const started = execFileSync('ps', ['-o', 'lstart=', '-p', String(hung.pid)], {
+      encoding: 'utf8',
+      env: { ...on.env, LC_ALL: 'C' },
+    });
+    symlinkSync(`${hung.pid}.${started.replace(/\s+/g, '_')}`, lock);
+    execFileSync('touch', ['-h', '-d', '21 minutes ago', lock]);
+    expect(on.run('make', ['shop', 'api', on.repo])?.[0]).toBe('made');
+  });
+
   it('cannot stop the end of a session with a named pipe that the settings of a repository include', () => {
     const on = startRepo();
     const { path } = on.make();

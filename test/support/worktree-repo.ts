@@ -72,7 +72,11 @@ export function startRepo(
     const lsof = options.lsof;
     const shell = lsof === undefined ? cut : cut.replaceAll('/proc/self/fd', '/nonexistent');
     const path = lsof === undefined ? env : { ...env, PATH: `${lsof}:${env.PATH}` };
-    const ran = spawnSync('sh', ['-c', shell, 'sh', home, 'laptop', ...args], { env: path, encoding: 'utf8' });
+    const ran = spawnSync('sh', ['-c', shell, 'sh', home, 'laptop', ...args], {
+      env: path,
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
     if (ran.signal === 'SIGKILL') return undefined;
     expect(ran.stderr).toBe('');
     expect(ran.status).toBe(0);

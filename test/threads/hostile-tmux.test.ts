@@ -33,6 +33,17 @@ describe('a hostile tmux', () => {
     await expect(lookAtPane(tmuxOn(host), pane)).rejects.toThrow(/it printed too much/);
   });
 
+  it('cannot name a session or pane that tmux could not have, which no record could be made of', async () => {
+    const row = (id: string, pid: string, pane: string, panePid: string) =>
+      [id, pid, 'web', '', '1', '0', pane, panePid, '0', 'sh', '/', '/', '', '/s'].join('\\t').replaceAll('%', '%%');
+    const rows = [
+      ...[row('$1', 'NaN', '%1', '8'), row('$1', '1e308', '%1', '8'), row('$(x)', '7', '%1', '8')],
+      ...[row('$1', '7', '-x;kill-server', '8'), row('$1', '7', '%1', ''), row('$2', '7', '%1', 'x')],
+    ];
+    const found = await listSessions(tmuxOn(hostileHost(`printf '${rows.join('\\n')}\\n'`)));
+    expect(found.map(({ id, pane }) => [id, pane.id, pane.pid])).toEqual([['$1', '%1', 0]]);
+  });
+
   it('cannot name more than 16 servers', async () => {
     const registry = openRegistry(openHome(tempFolder()));
     for (let at = 0; at < 16; at++) registry.put(recordOn(`/s${at}`, `${at + 1}`));
