@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { cutMessage } from '../core/untrusted-text.ts';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
-import { messageSchema } from './payloads.ts';
+import { EPHEMERAL, messageSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
 export type SlashCommandList = RESTPutAPIApplicationGuildCommandsJSONBody;
@@ -60,8 +60,6 @@ export const COMMAND_INTERACTION = 2;
 export const COMPONENT_INTERACTION = 3;
 export const AUTOCOMPLETE_INTERACTION = 4;
 export const MODAL_INTERACTION = 5;
-
-const EPHEMERAL = 1 << 6;
 
 /** Only the user who tapped sees it. */
 export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
