@@ -34,6 +34,7 @@ import { tapCard } from './dialogs/tap-card.ts';
 import { tapPanel } from './panel/panel-taps.ts';
 import type { PromptTaps } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
+import type { UnfinishedInteractions } from './unfinished-interactions.ts';
 import { tapWorktree } from './worktree-taps.ts';
 
 interface InteractionHandlerOptions {
@@ -43,6 +44,7 @@ interface InteractionHandlerOptions {
   readonly botId: string;
   readonly tools: CommandContext;
   readonly prompts: PromptTaps;
+  readonly unfinished: UnfinishedInteractions;
   readonly log: Log;
 }
 
@@ -180,10 +182,11 @@ export function createInteractionHandler(
         await suggest(rest, interaction, await suggestions(interaction, tools));
         return;
       case COMMAND_INTERACTION:
-        return onCommand(interaction, order);
+        return options.unfinished.during(interaction, () => onCommand(interaction, order));
       case COMPONENT_INTERACTION:
-      case MODAL_INTERACTION:
         return onTap(interaction, order);
+      case MODAL_INTERACTION:
+        return options.unfinished.during(interaction, () => onTap(interaction, order));
     }
   };
 }

@@ -42,6 +42,7 @@ import { createSlashMessages } from './slash-messages.ts';
 import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { fetchAttachments } from './typed-text.ts';
+import { openUnfinishedInteractions } from './unfinished-interactions.ts';
 import { createUsageLimits } from './usage-limits.ts';
 
 export interface BridgeOptions {
@@ -162,6 +163,7 @@ export async function startServer(
     stateFolder: home.folder('state'),
     retry: createRetry({ rest, server, inbox, own: ownMessages, marks, send: journey.send }),
   };
+  const unfinished = openUnfinishedInteractions({ path: state('interactions'), rest, log, signal });
   const taps = createPromptTaps({ rest, prompts, log });
   const adoption = createThreadAdoption({
     ...{ rest, server, config, threads, inbox, path: state('threads'), begin: journey.begin },
@@ -173,7 +175,7 @@ export async function startServer(
     },
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
-    onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, log }),
+    onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, unfinished, log }),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
     onActive(ids, guild) {
@@ -211,6 +213,7 @@ export async function startServer(
       await journey.takeUp();
       limits.takeUp();
       scheduled.start();
+      void unfinished.takeUp();
       declared.begin();
       panels.begin();
     },

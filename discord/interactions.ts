@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { cutMessage } from '../core/untrusted-text.ts';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
-import { messageSchema } from './payloads.ts';
+import { EPHEMERAL, messageSchema } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
 export type SlashCommandList = RESTPutAPIApplicationGuildCommandsJSONBody;
@@ -60,8 +60,6 @@ export const COMMAND_INTERACTION = 2;
 export const COMPONENT_INTERACTION = 3;
 export const AUTOCOMPLETE_INTERACTION = 4;
 export const MODAL_INTERACTION = 5;
-
-const EPHEMERAL = 1 << 6;
 
 /** Only the user who tapped sees it. */
 export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
@@ -123,7 +121,11 @@ export async function followUp(rest: Rest, to: Interaction, draft: MessageDraft)
 }
 
 /** Only the user who tapped sees it. For taps that are already acknowledged. */
-export async function followUpPrivately(rest: Rest, to: Interaction, content: string): Promise<void> {
+export async function followUpPrivately(
+  rest: Rest,
+  to: Pick<Interaction, 'application_id' | 'token'>,
+  content: string,
+): Promise<void> {
   const body = { content: cutMessage(content, 1_900), flags: EPHEMERAL, allowed_mentions: { parse: [] } };
   await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
 }

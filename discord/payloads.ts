@@ -13,6 +13,9 @@ const attachmentSchema = z.object({
   content_type: z.string().nullish(),
 });
 
+/** A flag of a message: only one user sees it. */
+export const EPHEMERAL = 1 << 6;
+
 export const messageSchema = z.object({
   id: z.string(),
   channel_id: z.string(),

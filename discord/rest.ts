@@ -9,6 +9,7 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { pauseMs } from '../core/retry-with-pauses.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
+import { EPHEMERAL } from './payloads.ts';
 import { type Endpoint, endpointOf, type Method } from './rate-limits.ts';
 import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
 import { createSendQueue, onAbort } from './send-queue.ts';
@@ -199,6 +200,13 @@ function reason(cause: unknown): string {
 export function isRepeatable(method: Method, path: string, body: unknown): boolean {
   if (method !== 'POST') return true;
   if (typeof body === 'object' && body !== null && 'enforce_nonce' in body) return true;
+  // Only the user who tapped sees it: twice is better than never.
+  if (path.startsWith('/webhooks/')) return isPrivate(body);
   // The server refuses a repeat (THREAD_ALREADY_CREATED, ALREADY_ACKNOWLEDGED), and the callers handle that.
   return /\/(typing|threads|callback)$/.test(path.split('?')[0] ?? path);
+}
+
+function isPrivate(body: unknown): boolean {
+  const flags = typeof body === 'object' && body !== null && 'flags' in body ? Number(body.flags) : 0;
+  return (flags & EPHEMERAL) !== 0;
 }

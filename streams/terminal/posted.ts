@@ -56,6 +56,8 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
   let posted = from?.posted ?? 0;
   let flood = from?.flood;
   let flooded = from?.flooded ?? false;
+  let isShowing = false;
+  let isCutLater = false;
   /** How often Discord has refused something since everything was last shown. */
   let refusals = 0;
   /** Messages that replace something that Discord refused. */
@@ -171,6 +173,20 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
     return instead?.length ?? sliceOf(content)?.length ?? 0;
   }
 
+  function cutHere(): void {
+    isCutLater = false;
+    const shown = open.reduce((sum, message) => sum + lengthOf(message), 0);
+    if (flood === undefined && shown > (cuts.at(-1) ?? 0)) cuts = [...cuts, shown];
+  }
+
+  async function show(live: string, { calm, final }: Parameters<PostedTerminal['show']>[1]): Promise<void> {
+    if (flood === undefined) await showText(live, final);
+    if (flood === undefined) return;
+    if (store.kept().length - start >= options.fileBytes) await passOn(live);
+    if (calm || final) await endFlood(live, final);
+    else await put([{ content: floodNow(flood.lines, live) }], 0, start);
+  }
+
   function attached(end: number): StreamPart {
     const { lines, before } = flood ?? { lines: 0, before: 0 };
     const content = floodDone(lines, lines - before);
@@ -195,15 +211,16 @@ export function openPostedTerminal(options: PostedTerminalOptions, from: Termina
       else flood = { ...flood, lines: flood.lines + linesIn(text) };
     },
     cut() {
-      const shown = open.reduce((sum, message) => sum + lengthOf(message), 0);
-      if (flood === undefined && shown > (cuts.at(-1) ?? 0)) cuts = [...cuts, shown];
+      // What is being shown now may be in the thread already, above what the user wrote.
+      if (isShowing) isCutLater = true;
+      else cutHere();
     },
-    async show(live, { calm, final }) {
-      if (flood === undefined) await showText(live, final);
-      if (flood === undefined) return;
-      if (store.kept().length - start >= options.fileBytes) await passOn(live);
-      if (calm || final) await endFlood(live, final);
-      else await put([{ content: floodNow(flood.lines, live) }], 0, start);
+    async show(live, how) {
+      isShowing = true;
+      await show(live, how).finally(() => {
+        isShowing = false;
+        if (isCutLater) cutHere();
+      });
     },
     state: () => ({
       from: start,

@@ -149,3 +149,19 @@ describe('the question about a slash command', () => {
     expect(claude.noted().map(({ text }) => text)).toEqual(['/login']);
   });
 });
+
+it('the output of a terminal continues below what was written before the server answered', async () => {
+  const root = tempFolder();
+  mkdirSync(join(root, 'shop'));
+  const late = lateAnswer(isPost('alpha'));
+  const setting = await startSetting({ faults: late.faults, file: { roots: [root] } });
+  const { channelId, person } = setting.workspace;
+  await setting.say(channelId, '!terminal shop echo al""pha; while read line; do echo "heard $line"; done');
+  const thread = linked((await setting.answer(channelId, /is up/)).content);
+  await setting.answer(thread, /alpha/);
+  await setting.untilMarked(await setting.say(thread, 'hi'), '✅');
+  late.answerNow();
+  await untilPrinted(setting, thread, 'heard hi');
+  const all = (await person.messages(thread)).toReversed().map(({ content }) => content);
+  expect(all.filter(Boolean)).toEqual(['```text\nalpha\n```', 'hi', '```text\nhi\nheard hi\n```']);
+});

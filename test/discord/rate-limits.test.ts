@@ -216,6 +216,7 @@ describe('routes', () => {
     ['POST', `/channels/${A}/messages`, { content: 'x' }, false],
     ['POST', `/channels/${A}/messages/${B}/threads`, { name: 'x' }, true],
     ['POST', `/webhooks/${A}/tok`, { content: 'x' }, false],
+    ['POST', `/webhooks/${A}/tok`, { content: 'x', flags: 1 << 6 }, true], // only one user sees it
   ] as const)('%s %s with %j may be repeated: %s', (method, path, body, expected) => {
     expect(isRepeatable(method, path, body)).toBe(expected);
   });
