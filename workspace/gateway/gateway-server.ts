@@ -74,11 +74,13 @@ export interface Connection {
 }
 
 export function makeGatewayServer(options: GatewayServerOptions): GatewayServer {
-  const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false });
+  // One frame of a socket at a time: a flood of small ones would hold up everything else in this process.
+  const pace = { allowSynchronousEvents: false };
+  const server = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, perMessageDeflate: false, ...pace });
   const connections = new Set<Connection>();
   const { sessions, heartbeatMs } = options;
 
-  const begin = (socket: WebSocket, caller: Caller) => {
+  const begin = (socket: WebSocket, caller: Caller, version: string | null) => {
     const start = { session: undefined, token: '', sendTimes: [], lastBeat: Date.now() };
     const connection: Connection = { socket, caller, ...start };
     connections.add(connection);
@@ -99,17 +101,23 @@ export function makeGatewayServer(options: GatewayServerOptions): GatewayServer 
     socket.on('message', (data, isBinary) => {
       receive(connection, Buffer.concat([data].flat() as Buffer[]), isBinary);
     });
-    // Each frame is answered, and the answers to a client that does not read stay in our memory.
-    socket.on('ping', () => {
-      if (socket.readyState === socket.OPEN && sendsTooMuch(connection)) hangUp(connection, 4008);
-    });
+    // Pings are answered, and the answers to a client that does not read stay in our memory.
+    for (const frame of ['ping', 'pong'] as const) socket.on(frame, () => void isWithinLimit(connection));
+    if (version !== '10') return hangUp(connection, 4012);
     options.inspection.connection?.(connection, sessions);
     say(connection, { op: 10, d: { heartbeat_interval: heartbeatMs, _trace: ['workspace'] } });
   };
 
+  /** A client that goes on sending after we have hung up is cut off: half a minute of its frames would still be read. */
+  const isWithinLimit = (connection: Connection): boolean => {
+    if (!sendsTooMuch(connection)) return true;
+    if (connection.socket.readyState === connection.socket.OPEN) hangUp(connection, 4008);
+    else connection.socket.terminate();
+    return false;
+  };
+
   const receive = (connection: Connection, raw: Buffer, isBinary: boolean) => {
-    if (connection.socket.readyState !== connection.socket.OPEN) return;
-    if (sendsTooMuch(connection)) return hangUp(connection, 4008);
+    if (!isWithinLimit(connection) || connection.socket.readyState !== connection.socket.OPEN) return;
     const payload = readPayload(raw, isBinary);
     if (payload === undefined) return hangUp(connection, 4002);
     switch (payload.op) {
@@ -196,13 +204,10 @@ export function makeGatewayServer(options: GatewayServerOptions): GatewayServer 
 
   return {
     accept(request, socket, head, caller, version) {
-      server.handleUpgrade(request, socket, head, (accepted) => {
-        if (version === '10') begin(accepted, caller);
-        else accepted.close(4012, CLOSE_REASONS[4012]);
-      });
+      server.handleUpgrade(request, socket, head, (accepted) => begin(accepted, caller, version));
     },
     async close() {
-      for (const socket of server.clients) socket.terminate(); // also those of another version
+      for (const socket of server.clients) socket.terminate();
       await new Promise<void>((closed) => server.close(() => closed()));
     },
   };

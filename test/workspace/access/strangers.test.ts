@@ -97,6 +97,40 @@ describe('an unknown client', () => {
     await vi.waitFor(() => expect(socket.heard).toContain('being rate limited'), WAIT);
   });
 
+  it.each(['9', '10'])('does not end the process with a broken frame after asking for version %s', async (version) => {
+    const workspace = await startTestWorkspace();
+    const uncaught = vi.fn();
+    const before = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException').on('uncaughtException', uncaught);
+    onTestFinished(() => {
+      process.removeAllListeners('uncaughtException');
+      for (const one of before) process.on('uncaughtException', one);
+    });
+    const socket = knock(workspace.url, upgradeOf(workspace.url, `/gateway?v=${version}`));
+    await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
+    socket.write(Buffer.from([0xff, 0x80, 0, 0, 0, 0]));
+    await vi.waitFor(() => expect(socket.closed).toBe(true), WAIT);
+    expect(uncaught).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['heartbeats', '10', Buffer.concat([Buffer.from([0x81, 0x91, 0, 0, 0, 0]), Buffer.from('{"op":1,"d":null}')])],
+    ['pings', '10', Buffer.from([0x89, 0x80, 0, 0, 0, 0])],
+    ['pongs', '10', Buffer.from([0x8a, 0x80, 0, 0, 0, 0])],
+    ['pings for another version', '9', Buffer.from([0x89, 0x80, 0, 0, 0, 0])],
+  ])('that goes on sending %s is cut off', async (_, version, frame) => {
+    const workspace = await startTestWorkspace();
+    const socket = knock(workspace.url, upgradeOf(workspace.url, `/gateway?v=${version}`));
+    await vi.waitFor(() => expect(socket.heard).toContain('101 Switching'), WAIT);
+    const frames = Buffer.concat(Array.from({ length: 10_000 }, () => frame));
+    const since = performance.now();
+    socket.on('drain', () => socket.write(frames));
+    socket.write(frames);
+    await vi.waitFor(() => expect(socket.closed).toBe(true), { ...WAIT, timeout: 60_000 });
+    // A socket that we only ask to close may go on for half a minute.
+    expect(performance.now() - since).toBeLessThan(20_000);
+  });
+
   it('leaves nothing behind after many heartbeats', async () => {
     const workspace = await startTestWorkspace();
     const socket = knock(workspace.url, upgradeOf(workspace.url));
