@@ -6,6 +6,7 @@ import {
   constants,
   fstatSync,
   lstatSync,
+  opendirSync,
   openSync,
   readlinkSync,
   readSync,
@@ -13,6 +14,7 @@ import {
   type Stats,
   statfsSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** `real` is a path without links, as returned by `realpath`; `room` is what is left for it. Returns the reason as a text if the file is not read. */
 export function readChecked(real: string, maxBytes: number, room: number): Buffer | string {
@@ -26,10 +28,24 @@ export function readChecked(real: string, maxBytes: number, room: number): Buffe
     if (stat.nlink > 1) return 'it has a second name (a hard link)';
     if (stat.size > maxBytes) return `it is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
     if (stat.size > room) return 'too much for one message';
+    tryTo(() => waitForRenames(dirname(real)));
     if (!isAt(fd, stat, real)) return 'it was replaced while it was read';
     return tryTo(() => contentOf(fd, Math.min(maxBytes, room))) ?? 'it cannot be read';
   } finally {
     closeSync(fd);
+  }
+}
+
+/**
+ * While a name is replaced or removed, the file is already counted without it, and the name still leads to the file. A hard
+ * link would look like the only name. Reading the folder waits until that is over.
+ */
+function waitForRenames(folder: string): void {
+  const listed = opendirSync(folder);
+  try {
+    listed.readSync();
+  } finally {
+    listed.closeSync();
   }
 }
 

@@ -170,6 +170,31 @@ describe('[ATTACH: path]', () => {
     expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
   });
 
+  it('sends no hard link whose name is just being replaced', () => {
+    const { root, out, rules } = project();
+    const name = join(root, 'hard.txt');
+    writeFileSync(join(root, 'other'), 'of the project');
+    // In the middle of rename(2): the file is counted without this name, which still leads to it until the folder can be read.
+    const { fstatSync, opendirSync } = fs;
+    const stat = vi
+      .spyOn(fs, 'fstatSync')
+      .mockImplementation(((fd: number) => Object.assign(fstatSync(fd), { nlink: 1 })) as typeof fs.fstatSync);
+    const list = vi.spyOn(fs, 'opendirSync').mockImplementation((path) => {
+      fs.renameSync(join(root, 'other'), name);
+      return opendirSync(path);
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      for (const one of [stat, list]) one.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(existsSync(join(out, 'secret.txt'))).toBe(true);
+    expect(take('hard.txt', rules)).toMatchObject({
+      files: [],
+      refused: ['`hard.txt`: it was replaced while it was read'],
+    });
+  });
+
   it('is parsed in linear time', () => {
     const { rules } = project();
     const text = `[ATTACH:${' '.repeat(200_000)}`; // once took hours
