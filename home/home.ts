@@ -64,6 +64,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return; // to nowhere: privateFolder refuses it
     throw homeError(trueReason(path) ?? error, path);
   }
 }

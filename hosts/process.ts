@@ -75,8 +75,8 @@ export function runProcess(file: string, args: readonly string[], options: Proce
     const collect = (into: OutputBuffer) => (chunk: Buffer) => {
       bytes += chunk.length;
       const most = into === stdout ? (options.maxBytes ?? MAX_OUTPUT_BYTES) : MAX_OUTPUT_BYTES;
-      if (bytes > MAX_OUTPUT_BYTES || into.bytes() + chunk.length > most) stop('overflow');
-      else into.add(chunk);
+      if (bytes <= MAX_OUTPUT_BYTES) into.add(chunk);
+      if (bytes > MAX_OUTPUT_BYTES || into.bytes() > most) stop('overflow');
     };
     pipes.stdout?.on('data', collect(stdout));
     pipes.stderr?.on('data', collect(stderr));

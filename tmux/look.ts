@@ -191,11 +191,17 @@ export async function lookAtPanes(
   });
 }
 
-/** A pane that is gone prints nothing; if no server answers, the script fails. */
+/**
+ * A pane that is gone prints nothing; if no server answers, the script fails. A program can fill its screen with millions of bytes of
+ * attributes: such a screen is left out, because together they would be too much, and no pane would be seen.
+ */
 const LOOK_AT_ALL = `mark=$1; format=$2; shift 2
+most=$((6000000 / ($# + 1))); [ $most -gt 100000 ] || most=100000
 for pane do
   seen=$(t display-message -p -t "$pane" "$format" \\; display-message -p "$mark" \\; capture-pane -p -t "$pane" \\; \\
     display-message -p "$mark" \\; capture-pane -pe -t "$pane" \\; display-message -p "$mark" 2>/dev/null) &&
+    { [ \${#seen} -le $most ] || seen=$(t display-message -p -t "$pane" "$format" \\; display-message -p "$mark" \\; display-message -p ' ' \\; \\
+      display-message -p "$mark" \\; display-message -p ' ' \\; display-message -p "$mark" 2>/dev/null); } &&
     printf '%s\\n' "$seen" || t list-sessions >/dev/null || exit
   echo "\${mark}next"
 done`;

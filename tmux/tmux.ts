@@ -65,9 +65,12 @@ export const START_OPTION = '@threadmux_start';
 // Rows of values printed by tmux, separated by tabs and newlines. The format replaces both inside values, so that no
 // title, path or name can break a row.
 
+/** A program can give its pane a title of a million characters; only the end is printed. */
+const SHORT: ReadonlySet<string> = new Set(['pane_title']);
+
 /** A tmux format that prints the given variables as one row. */
 export function rowFormat(variables: readonly string[]): string {
-  return variables.map((variable) => `#{s|[\t\n]|?|:${variable}}`).join('\t');
+  return variables.map((variable) => `#{${SHORT.has(variable) ? '=-1000;' : ''}s|[\t\n]|?|:${variable}}`).join('\t');
 }
 
 /** What tmux prints for a variable. A hostile host could print anything, and a record with no number in it cannot be read again. */

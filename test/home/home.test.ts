@@ -29,6 +29,8 @@ describe('the home', () => {
     mkdirSync(join(folder, 'target'));
     symlinkSync(join(folder, 'target'), join(folder, 'link'));
     expect(() => openHome(join(folder, 'link'))).toThrow(/not a folder that you own/);
+    symlinkSync(join(folder, 'nowhere'), join(folder, 'other'));
+    expect(() => openHome(join(folder, 'other'))).toThrow(/not a folder that you own/);
   });
 });
 

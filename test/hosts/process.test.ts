@@ -53,6 +53,7 @@ describe('a child process', () => {
     const ran = await sh(`${noise}; printf "in\\nwords"`, { frame });
     expect(ran.stdout).toBe('\nbegin\nwords');
     expect(begun).toEqual(['begun']);
+    expect(await sh(`${noise}; printf "in\\nwords"`, { frame, maxBytes: 100 })).toMatchObject({ ended: 'itself' });
   });
 });
 

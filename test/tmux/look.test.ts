@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { pressKeys } from '../../tmux/keys.ts';
-import { lookAtPane, panesPrint } from '../../tmux/look.ts';
+import { lookAtPane, lookAtPanes, panesPrint, printPaneList, readPaneList } from '../../tmux/look.ts';
 import { currentPane, readTmuxVariable } from '../../tmux/pane.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { startRawPane, startTmux } from '../support/tmux-server.ts';
 
 describe('look', () => {
@@ -165,6 +168,39 @@ describe('whoami', () => {
 
   it('reads a socket whose path contains commas', () => {
     expect(readTmuxVariable('/tmp/a,b,1/s,12,3')).toEqual({ socket: '/tmp/a,b,1/s', pid: 12 });
+  });
+});
+
+describe('a title of a million characters', () => {
+  it('is cut at its beginning', async () => {
+    const server = startTmux();
+    const file = join(tempFolder(), 'titled');
+    writeFileSync(file, `\x1b]2;${'x'.repeat(900_000)} the end\x07ready`);
+    server.call('new-session', '-d', '-s', 'web', `cat ${file}; exec cat`);
+    await vi.waitFor(() => expect(server.call('capture-pane', '-p', '-t', '=web:')).toContain('ready'), 10_000);
+    const [seen] = await lookAtPanes(server.tmux, readPaneList(await printPaneList(server.tmux)));
+    expect(seen?.kind === 'pane' && seen.title).toMatch(/^x{900,1000} the end$/);
+  });
+});
+
+describe('a look at many panes', () => {
+  it('sees the others if programs fill their screens with attributes', async () => {
+    const server = startTmux();
+    const cell = (at: number) =>
+      `\x1b[1;3;4;5;7;9;38;2;${at % 256};200;201;48;2;202;${at % 255};203;58;2;204;205;${at % 254}m✗`;
+    const loud = Array.from({ length: 400 * 149 }, (_, at) => cell(at)).join('');
+    const file = join(tempFolder(), 'loud');
+    writeFileSync(file, `${loud}\x1b[mend`);
+    const start = (name: string, command: string) =>
+      server.call('new-session', '-d', '-s', name, '-x', '400', '-y', '150', `${command}; exec cat`);
+    for (let at = 0; at < 6; at++) start(`loud${at}`, `cat ${file}`);
+    start('calm', 'echo calm words');
+    const panes = readPaneList(await printPaneList(server.tmux));
+    await vi.waitFor(() => expect(server.call('capture-pane', '-p', '-t', '=loud5:')).toContain('end'), 10_000);
+    const seen = await lookAtPanes(server.tmux, panes);
+    expect(seen.map(({ kind }) => kind)).toEqual(panes.map(() => 'pane'));
+    const texts = seen.map((one) => (one.kind === 'pane' ? one.text.trim() : 'gone'));
+    expect(texts.filter((text) => text !== '')).toEqual(['calm words']);
   });
 });
 
