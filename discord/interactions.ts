@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { cutMessage } from '../core/untrusted-text.ts';
 import { ALREADY_ACKNOWLEDGED, UNKNOWN_INTERACTION } from './error-codes.ts';
 import { bodyOf, type MessageDraft, refusedWith } from './messages.ts';
-import { EPHEMERAL, messageSchema } from './payloads.ts';
+import { messageSchema, PRIVATE_FLAG } from './payloads.ts';
 import type { Rest } from './rest.ts';
 
 export type SlashCommandList = RESTPutAPIApplicationGuildCommandsJSONBody;
@@ -63,7 +63,7 @@ export const MODAL_INTERACTION = 5;
 
 /** Only the user who tapped sees it. */
 export const replyPrivately = (rest: Rest, to: Interaction, content: string) =>
-  answer(rest, to, { type: 4, data: { content, flags: EPHEMERAL, allowed_mentions: { parse: [] } } });
+  answer(rest, to, { type: 4, data: { content, flags: PRIVATE_FLAG, allowed_mentions: { parse: [] } } });
 
 /** Acknowledges a tap; the message is edited later. */
 export const takeTap = (rest: Rest, to: Interaction) => answer(rest, to, { type: 6 });
@@ -126,7 +126,7 @@ export async function followUpPrivately(
   to: Pick<Interaction, 'application_id' | 'token'>,
   content: string,
 ): Promise<void> {
-  const body = { content: cutMessage(content, 1_900), flags: EPHEMERAL, allowed_mentions: { parse: [] } };
+  const body = { content: cutMessage(content, 1_900), flags: PRIVATE_FLAG, allowed_mentions: { parse: [] } };
   await rest.call('POST', `/webhooks/${to.application_id}/${to.token}`, { body });
 }
 

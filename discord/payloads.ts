@@ -14,7 +14,7 @@ const attachmentSchema = z.object({
 });
 
 /** A flag of a message: only one user sees it. */
-export const EPHEMERAL = 1 << 6;
+export const PRIVATE_FLAG = 1 << 6;
 
 export const messageSchema = z.object({
   id: z.string(),

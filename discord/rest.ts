@@ -9,7 +9,7 @@ import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { type Log, silentLog } from '../core/log.ts';
 import { pauseMs } from '../core/retry-with-pauses.ts';
 import { addressOf, openPool, USER_AGENT } from './http-pool.ts';
-import { EPHEMERAL } from './payloads.ts';
+import { PRIVATE_FLAG } from './payloads.ts';
 import { type Endpoint, endpointOf, type Method } from './rate-limits.ts';
 import { judgeResponse, PAUSES, type RestResponse, unreachable } from './response.ts';
 import { createSendQueue, onAbort } from './send-queue.ts';
@@ -208,5 +208,5 @@ export function isRepeatable(method: Method, path: string, body: unknown): boole
 
 function isPrivate(body: unknown): boolean {
   const flags = typeof body === 'object' && body !== null && 'flags' in body ? Number(body.flags) : 0;
-  return (flags & EPHEMERAL) !== 0;
+  return (flags & PRIVATE_FLAG) !== 0;
 }

@@ -157,11 +157,11 @@ export function createPanels(options: PanelsOptions): Panels {
     // With our name: two bridges in one channel have two panels.
     const message = await createMessage(rest, channel, stableNonce('panel', config.host, channel, count), draft);
     buried.delete(channel);
-    remember(channel, { ...NO_PANEL, count: count + 1, ...(message && { message: message.id, print }) });
+    const isPinned = false; // so far: we may be killed before it is
+    remember(channel, { ...NO_PANEL, isPinned, count: count + 1, ...(message && { message: message.id, print }) });
     // It was posted before a crash, and then deleted.
     if (message === undefined) return post(channel, draft, print);
-    const isPinned = await pin(channel, message.id);
-    if (!isPinned) remember(channel, { ...panelOf(channel), isPinned });
+    if (await pin(channel, message.id)) remember(channel, { ...panelOf(channel), isPinned: true });
     return true;
   }
 

@@ -190,7 +190,7 @@ describe('a look at many panes', () => {
       `\x1b[1;3;4;5;7;9;38;2;${at % 256};200;201;48;2;202;${at % 255};203;58;2;204;205;${at % 254}m✗`;
     const loud = Array.from({ length: 400 * 149 }, (_, at) => cell(at)).join('');
     const file = join(tempFolder(), 'loud');
-    writeFileSync(file, `${loud}\x1b[mend`);
+    writeFileSync(file, `${loud}\x1b[m end`);
     const start = (name: string, command: string) =>
       server.call('new-session', '-d', '-s', name, '-x', '400', '-y', '150', `${command}; exec cat`);
     for (let at = 0; at < 6; at++) start(`loud${at}`, `cat ${file}`);

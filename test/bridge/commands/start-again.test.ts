@@ -168,6 +168,11 @@ describe('the buttons of a session that ended', () => {
     await untilArchived(setting, thread);
     await setting.say(channelId, '!new dup');
     await agent.started();
+    // Only then is its thread known.
+    await vi.waitFor(async () => {
+      const said = await setting.workspace.person.messages(channelId);
+      expect(said.filter(({ content }) => content.startsWith('▶️ `dup`'))).toHaveLength(2);
+    }, WAIT);
     const notice = await setting.answer(thread, /^⏹️ Ended by you/);
     const page = await openPageSocket(setting.workspace);
     for (const [at, one] of [notice, reply].entries()) {
