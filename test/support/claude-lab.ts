@@ -137,10 +137,11 @@ export async function startClaudeLab({ far }: { far?: FarLab } = {}): Promise<Cl
       running = await begin(added);
     },
     async stop() {
+      // First: it would start declared sessions again.
+      await ended(running.up.process);
       const agents = processesIn(script('panes').split('\n'));
       script('stop');
       await goneOrKilled(agents);
-      await ended(running.up.process);
       const courier = Number(readIfThere(home.path('state', 'courier.pid')));
       if (courier > 0) await goneOrKilled([courier]); // the last letter may have started one
       if (process.env.CLAUDE_LAB_KEEP === undefined)
