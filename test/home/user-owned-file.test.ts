@@ -17,7 +17,7 @@ function places() {
 describe('a file in a folder that somebody else can write', () => {
   it('is not written where a secret was read from, or the reverse, if it is exchanged meanwhile', () => {
     const { shared, own, file } = places();
-    writeFileSync(file, '{"secret":1}'); // the same text: whoever exchanges both all the time is not noticed by that
+    writeFileSync(file, '{"secret":1}'); // The same text, so a check of the text alone would not notice the exchange.
     const read = readUserFile(file);
     renameSync(shared, `${shared}.old`);
     symlinkSync(own, shared);
