@@ -191,8 +191,7 @@ describe('file and ask', () => {
     const first = askInPane('Deploy?');
     await vi.waitFor(() => expect(shown(first.pane)).toContain('Answer here or in the thread:'), WAIT);
     const card = await up.message('shop', /Deploy\?/);
-    up.cli.tmux.call('send-keys', '-t', first.pane, 'maybe', 'Enter');
-    up.cli.tmux.call('send-keys', '-t', first.pane, 'No', 'Enter');
+    up.cli.tmux.call('send-keys', '-t', first.pane, 'maybe', 'Enter', 'No', 'Enter');
     await vi.waitFor(() => expect(first.printed()).toBe('no\ncode 0\n'), WAIT);
     const closed = await vi.waitFor(async () => {
       const now = (await up.messages('shop')).find(({ id }) => id === card.id);
@@ -205,6 +204,12 @@ describe('file and ask', () => {
     await vi.waitFor(() => expect(shown(second.pane)).toContain('Answer here or in the thread:'), WAIT);
     await up.tap('shop', await up.message('shop', /Deploy again\?/), '1. yes');
     await vi.waitFor(() => expect(second.printed()).toBe('yes\ncode 0\n'), WAIT);
+
+    const third = askInPane('Deploy once more?');
+    await vi.waitFor(() => expect(shown(third.pane)).toContain('Answer here or in the thread:'), WAIT);
+    up.cli.tmux.call('send-keys', '-t', third.pane, 'C-c');
+    await vi.waitFor(() => expect(third.printed()).toBe('code 1\n'), WAIT);
+    expect(shown(third.pane)).toContain('the question was cancelled');
   });
 
   it('has exit code 5 if nobody answers, and the question says so', async () => {
