@@ -105,6 +105,16 @@ describe('a hostile host', () => {
     expect(welcome.content).not.toMatch(/(?<!\\)\]\(https|^# Now/m);
   });
 
+  it('writes no link into the answer to !status', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { replies: false });
+    await claude.tell('choice', { title: '[Tap here](https://example.invalid)', options: ['Yes', 'No'], at: 0 });
+    await setting.answer(claude, /example\.invalid/);
+    await setting.say(claude, '!status');
+    const status = await setting.answer(claude, /\*\*`web`\*\* needs you/);
+    expect(status.content).toContain('needs you (`dialog: [Tap here](https://example.invalid)`)');
+  });
+
   it('does not end a prompt of another host with its ids', async () => {
     const setting = await startSetting();
     const { machine, shared } = setting;
