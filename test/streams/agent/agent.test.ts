@@ -121,7 +121,11 @@ describe('the environment of an agent', () => {
     });
     expect(await agent.ask({ id: '1', text: 'hello' }).done).toEqual(done);
     const [start] = readFileSync(log, 'utf8').trim().split('\n');
-    expect(Object.keys(JSON.parse(start ?? '').env).filter((name) => /^A/.test(name)).sort()).toEqual(passed);
+    expect(
+      Object.keys(JSON.parse(start ?? '').env)
+        .filter((name) => /^A/.test(name))
+        .sort(),
+    ).toEqual(passed);
   });
 });
 
