@@ -40,6 +40,18 @@ describe('start --prompt, wait and reply', () => {
     expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
   });
 
+  it('prints no sequence of a reply that the terminal would act on', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\r');
+    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J';
+    const sent = await up.run(['send', 'shop', 'hello', '--wait-reply']);
+    expect(sent.stdout).toContain(shown);
+    expect((await up.run(['reply', 'shop'])).stdout).toContain(shown);
+    expect((await up.run(['wait', 'shop'])).stdout).toContain(shown);
+    expect((await up.run(['reply', 'shop', '--json'])).stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it.each([
     ['leaves the text in the box', false],
     ['takes the text', true],
