@@ -100,7 +100,7 @@ async function collectFrom(
         onFull: () => log.warn('too many letters of a host are waiting; the rest stays on the host', { host }),
         onState(state) {
           if (state.kind === 'lost')
-            return remote.heard(host, { ...{ kind: 'unreachable', since: state.at, because: state.because } });
+            return remote.heard(host, { kind: 'unreachable', since: state.at, because: state.because });
           remote.heard(host, { kind: 'reachable' });
           sessionsChanged.tell();
         },

@@ -46,8 +46,8 @@ export function openUnfinishedInteractions(parts: {
     },
     async takeUp() {
       for (const one of left) {
-        const isAnswered = Date.now() - one.at > ANSWERED_WITHIN_MS;
-        const tell = isAnswered ? Promise.resolve() : followUpPrivately(rest, one, INTERRUPTED);
+        const isTooLate = Date.now() - one.at > ANSWERED_WITHIN_MS;
+        const tell = isTooLate ? Promise.resolve() : followUpPrivately(rest, one, INTERRUPTED);
         await tell.catch((error: Error) => log.info('telling of an interruption', { because: error.message }));
         if (!signal.aborted) keep(all.filter(({ id }) => id !== one.id));
       }

@@ -62,7 +62,7 @@ export function startWebhooks(
     const event = record && webhookEvent(known, state, record.failedAt === record.at);
     if (record === undefined || event === undefined) return;
     if (isTooMuch(record.host)) return log.warn('a notification was dropped: its host has too many', { thread });
-    const news = { ...{ event, session: record.sessionName, host: record.host, for: what ?? null, thread, at: since } };
+    const news = { event, session: record.sessionName, host: record.host, for: what ?? null, thread, at: since };
     for (const hook of config.notify.filter(({ on }) => on.includes(event))) void send(hook, news);
   }
 

@@ -64,7 +64,7 @@ export function createReportedTurns(): ReportedTurns {
     of(key) {
       const { prompts, texts, tools } = get(key);
       const messages = texts.map((text) => ({ id: text.uuid, texts: [text] }));
-      return { ...{ promptId: undefined, prompts, messages, tools, state: 'running' } };
+      return { promptId: undefined, prompts, messages, tools, state: 'running' };
     },
     version: (key) => get(key).version,
     drop: (key) => void turns.delete(key),

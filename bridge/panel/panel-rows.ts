@@ -68,7 +68,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
     const { label, host } = status.place;
     const because = status.because ?? 'starting';
     const thread = threadOf(status, parts);
-    return { ...{ label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING } };
+    return { label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING };
   });
   const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
   return [...known, ...others.map((record) => runningRow(record, parts))];

@@ -347,7 +347,7 @@ describe('a hostile host', () => {
     const sh = async () => `no [sign in](https://example.org) ${++asked}\n`;
     const host = { name: 'mini', sh } as unknown as Host;
     const text = Array.from({ length: 500 }, (_, n) => `[ATTACH: ${n % 400}.txt]`).join('\n');
-    const { refused } = await takeOutgoingRemoteFiles(text, { ...{ host, home: '/h', project: '/p', cwd: '/p' } });
+    const { refused } = await takeOutgoingRemoteFiles(text, { host, home: '/h', project: '/p', cwd: '/p' });
     expect(refused[0]).toBe('`0.txt`: `[sign in](https://example.org) 1`');
     expect(refused.at(-1)).toBe('380 more: more files than one message can hold');
     expect([asked, refused.length]).toEqual([20, 21]);

@@ -66,7 +66,7 @@ export async function startPromptCourier(
   };
   const patience = patienceMs === undefined ? {} : { patience: () => patienceMs };
   const watch = createPromptWatch(hosts, counted, { ...patience, lookMs: 100 });
-  const prompts = openPrompts({ ...{ home, threads, log, sessionOf, hosts, remote, watch, ...times } });
+  const prompts = openPrompts({ home, threads, log, sessionOf, hosts, remote, watch, ...times });
   const shared = { ...plain, prompts };
   prompts.takeUp();
   const stopping = new AbortController();
