@@ -2,9 +2,9 @@
 
 import { call } from './api.js';
 import { byId, recall, remember } from './dom.js';
-import { addFiles, dropFiles, filesView } from './message-view.js';
 import { newNonce } from './session-state.js';
 import { makeSuggestions, optionsOf, parseSlash } from './suggestions.js';
+import { addFiles, dropFiles, filesIn, filesView } from './unsent-files.js';
 
 const LONGEST = 2000;
 
@@ -124,9 +124,9 @@ export function makeComposer({ interactions, commands, onSent }) {
     return call('POST', `/channels/${channelId}/messages`, body);
   };
 
-  const take = (list) => {
+  const take = (given) => {
     if (place === undefined) return;
-    const { all, refused } = addFiles(files(), list);
+    const { all, refused } = addFiles(files(), given);
     pending.set(place, all);
     nonce = newNonce();
     if (refused !== undefined) fail(refused);
@@ -148,13 +148,13 @@ export function makeComposer({ interactions, commands, onSent }) {
   });
   byId('attach').addEventListener('click', () => byId('file').click());
   byId('file').addEventListener('change', ({ target }) => {
-    take(target.files);
+    take({ files: target.files });
     target.value = '';
   });
   box.addEventListener('paste', (event) => {
     if (event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    take(event.clipboardData.files);
+    take(filesIn(event.clipboardData));
   });
   dropFiles(byId('talk'), byId('drop'), take);
   byId('slash').addEventListener('click', () => {
