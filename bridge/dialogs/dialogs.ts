@@ -10,7 +10,7 @@ import type { Log } from '../../core/log.ts';
 import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import { editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { unarchiveAndRetry } from '../../discord/threads.ts';
+import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
@@ -83,7 +83,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     inTurn(thread, () => review(thread, why)).catch((error: Error) => {
       if (signal.aborted) return false;
       log.warn('the card of a dialog', { thread, because: error.message });
-      if (!isThreadmuxError(error, 'discord_refused')) lookAfter(thread, AGAIN_MS);
+      if (!isThreadmuxError(error, 'discord_refused') || isOfClosedThread(error)) lookAfter(thread, AGAIN_MS);
       return false;
     });
 
