@@ -1,5 +1,6 @@
 // The same commands as slash commands, with autocomplete, and /claude for the commands of Claude Code.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { driverOf } from '../../agents/list.ts';
 import type { SlashCommand } from '../../agents/slash-command.ts';
 import { labelOf } from '../../core/session-name.ts';
@@ -181,7 +182,7 @@ async function claudeCommands(begun: string, thread: string, tools: CommandConte
   const record = tools.threads.registry.get(thread);
   if (record === undefined) return []; // not the thread of a session
   const builtin = driverOf(record.agent).commands?.builtin ?? [];
-  const late = new Promise<readonly SlashCommand[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
+  const late = sleep<readonly SlashCommand[]>(DEADLINE_MS, [], { ref: false });
   const own = await Promise.race([tools.slash.own(thread), late]);
   const only = tools.config.slashCommands;
   const word = begun.replace(/^\/+/, '');
@@ -200,6 +201,6 @@ async function sessionNames(tools: CommandContext): Promise<readonly string[]> {
     const found = await findOurSessions(host, tools, DEADLINE_MS).catch(() => []);
     return found.map(({ session }) => labelOf({ name: session.name, host }, config));
   });
-  const late = new Promise<readonly string[]>((resolve) => setTimeout(resolve, DEADLINE_MS, []));
+  const late = sleep<readonly string[]>(DEADLINE_MS, [], { ref: false });
   return (await Promise.all(lists.map((list) => Promise.race([list, late])))).flat();
 }

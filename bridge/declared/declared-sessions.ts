@@ -235,7 +235,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     async close() {
       isOpen = false;
       // What has begun ends soon; a start that somebody waits for does not.
-      await Promise.race([Promise.all([starts.settled(), looks.close()]), sleep(CLOSE_MS)]);
+      await Promise.race([Promise.all([starts.settled(), looks.close()]), sleep(CLOSE_MS, undefined, { ref: false })]);
     },
   };
 }
