@@ -54,11 +54,13 @@ export function makeComposer({ interactions, commands, onSent }) {
     });
     byId('send').disabled = sending || (box.value.trim() === '' && files().length === 0);
   };
-  const save = () => {
-    if (box.value === '') delete drafts[place];
-    else drafts[place] = box.value;
-    remember('drafts', drafts);
+  /** Only this one is written: another tab may have other drafts. */
+  const keep = (id, text) => {
+    if (text === '') delete drafts[id];
+    else drafts[id] = text;
+    remember('drafts', { ...recall('drafts', {}), [id]: drafts[id] });
   };
+  const save = () => keep(place, box.value);
   const changed = () => {
     nonce = newNonce();
     trouble.hidden = true;
@@ -75,11 +77,10 @@ export function makeComposer({ interactions, commands, onSent }) {
   const sent = (text, from) => {
     if (place === from && box.value.startsWith(text)) {
       box.value = box.value.slice(text.length).replace(/^\n/, '');
-    } else if (drafts[from] === text) delete drafts[from];
+    } else if (drafts[from] === text) keep(from, '');
     pending.delete(from);
     nonce = newNonce();
     if (place === from) save();
-    remember('drafts', drafts);
   };
 
   const send = async () => {

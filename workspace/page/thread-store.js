@@ -129,7 +129,8 @@ export function makePlaces(onChange) {
     markRead(id, messageId) {
       if (compareIds(messageId, read.get(id) ?? '0') <= 0) return;
       read.set(id, messageId);
-      remember('read', Object.fromEntries(read));
+      // Another tab may have read further in other threads.
+      remember('read', { ...Object.fromEntries(read), ...recall('read', {}), [id]: messageId });
       changed();
     },
     welcome(user, guild) {
