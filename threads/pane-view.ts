@@ -9,17 +9,20 @@ export interface SeenPane {
   isStale?: boolean;
   /** Another reading, seen once. */
   next?: ScreenReading | undefined;
+  /** When the screen last showed that the agent works. */
+  workingAt?: number;
   print?: string;
   told?: string;
 }
 
 /** Undefined: the screen says nothing certain. */
 export function addReading(view: SeenPane, reading: ScreenReading | undefined, at: number): void {
+  if (reading?.state === 'working') view.workingAt = at;
   const known = [view.seen?.reading, view.next];
   if (reading === undefined) view.next = undefined;
   else if (view.seen === undefined || known.some((one) => isSameState(one, reading))) {
     const dialogAt = reading.state === 'needs_person' ? at : (view.seen?.dialogAt ?? 0);
-    view.seen = { reading, at, dialogAt };
+    view.seen = { reading, at, dialogAt, workingAt: view.workingAt ?? 0 };
     view.next = undefined;
   } else view.next = reading;
 }

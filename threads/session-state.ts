@@ -31,6 +31,15 @@ export interface WaitingPrompt {
 /** What the screen says, if it says anything certain. */
 export type ScreenReading = SessionState & { readonly state: 'idle' | 'working' | 'needs_person' | 'shell' };
 
+/** The last certain reading of the screen, and when the screen still showed it. */
+interface SeenReading {
+  readonly reading: ScreenReading;
+  readonly at: number;
+  /** When it last showed a dialog, and when it last showed that the agent works. */
+  readonly dialogAt?: number;
+  readonly workingAt?: number;
+}
+
 export interface KnownFacts {
   /** Undefined if no hook has reported and the session has no thread. */
   readonly record: Pick<ThreadRecord, 'shell' | 'state' | 'claudeSession' | 'at' | 'closed'> | undefined;
@@ -40,8 +49,7 @@ export interface KnownFacts {
   readonly waiting: number;
   /** The pane no longer exists, or its program has ended. Undefined: it was not looked at yet. */
   readonly isOver: boolean | undefined;
-  /** The last certain reading of the screen, when the screen still showed it, and when it last showed a dialog. */
-  readonly seen: { readonly reading: ScreenReading; readonly at: number; readonly dialogAt?: number } | undefined;
+  readonly seen: SeenReading | undefined;
   readonly now: number;
 }
 
@@ -49,6 +57,8 @@ export interface KnownFacts {
 const STARTS_WITHIN_MS = 60_000;
 /** The dialog of a prompt is on the screen at most this long after, or before, the hook has asked. */
 const DIALOG_SHOWN_MS = 1_500;
+/** On a busy machine, an agent that has reported a prompt may show for seconds that it is idle. */
+const WORK_SHOWN_MS = 10_000;
 
 /** Each rule counts only if none before it does. */
 export function stateOfSession(facts: KnownFacts): SessionState {
@@ -56,7 +66,7 @@ export function stateOfSession(facts: KnownFacts): SessionState {
   if (record?.closed) return { state: 'ended' };
   if (facts.isHostAway) return { state: 'unreachable' };
   if (facts.isOver) return { state: 'ended' };
-  const shown = newest(record, seen);
+  const shown = newest(facts);
   if (shown?.state === 'needs_person') return shown;
   const prompt = facts.prompts.find((one) => !isAnswered(one, seen));
   if (prompt !== undefined) return promptState(prompt);
@@ -69,9 +79,9 @@ export function stateOfSession(facts: KnownFacts): SessionState {
 }
 
 /** A hook reports once, the screen is looked at again and again: the newer one is right. */
-function newest(record: KnownFacts['record'], seen: KnownFacts['seen']): SessionState | undefined {
+function newest({ record, seen, now }: KnownFacts): SessionState | undefined {
   const isReported = record !== undefined && record.shell === 'no' && record.claudeSession !== '';
-  if (!isReported || (seen !== undefined && seen.at >= record.at)) return seen?.reading;
+  if (!isReported || (seen !== undefined && seen.at >= record.at && !isBehind(seen, record, now))) return seen?.reading;
   switch (record.state) {
     case 'waiting':
       return { state: 'needs_person', for: 'dialog' };
@@ -80,6 +90,17 @@ function newest(record: KnownFacts['record'], seen: KnownFacts['seen']): Session
     default:
       return { state: record.state };
   }
+}
+
+/** The agent has begun to work, and its screen does not show it yet. */
+function isBehind(
+  { reading, workingAt = 0, dialogAt = 0 }: SeenReading,
+  { state, at }: NonNullable<KnownFacts['record']>,
+  now: number,
+): boolean {
+  return (
+    state === 'working' && reading.state === 'idle' && Math.max(workingAt, dialogAt) < at && now - at < WORK_SHOWN_MS
+  );
 }
 
 /** The box is on the screen again: the dialog was answered there. */

@@ -14,6 +14,7 @@ const seen = (state: ScreenReading['state'], about?: string, at = NOW): KnownFac
 });
 const prompt = (kind: string, at = NOW - 5_000, ofSubagent = false) => ({ kind, at, ofSubagent });
 const OPEN = [prompt('permission')];
+const IDLE_SEEN = { reading: { state: 'idle' }, at: NOW } as const;
 
 describe('the state of a session', () => {
   // From strong to weak: what is true of the rows above hides what is true of the rows below.
@@ -70,6 +71,26 @@ describe('the state of a session', () => {
       'working',
     ],
     ['a report that is older than the look', { record: { ...AGENT, state: 'working' }, seen: seen('idle') }, 'idle'],
+    [
+      'a report that Claude works, which its screen does not show yet',
+      { record: { ...AGENT, state: 'working', at: NOW - 2_000 }, seen: { ...IDLE_SEEN, workingAt: NOW - 3_000 } },
+      'working',
+    ],
+    [
+      'a turn that was seen and interrupted',
+      { record: { ...AGENT, state: 'working', at: NOW - 2_000 }, seen: { ...IDLE_SEEN, workingAt: NOW - 1_000 } },
+      'idle',
+    ],
+    [
+      'a turn that was interrupted at its dialog',
+      { record: { ...AGENT, state: 'working', at: NOW - 2_000 }, seen: { ...IDLE_SEEN, dialogAt: NOW - 1_000 } },
+      'idle',
+    ],
+    [
+      'a report of work that the screen never showed',
+      { record: { ...AGENT, state: 'working', at: NOW - 11_000 }, seen: IDLE_SEEN },
+      'idle',
+    ],
     [
       'a dialog that was seen before a turn ended',
       { record: { ...AGENT, at: NOW }, seen: seen('needs_person', 'plan', NOW - 500) },
