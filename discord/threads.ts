@@ -161,7 +161,7 @@ export async function unarchiveAndRetry<T>(
   try {
     return await act();
   } catch (error) {
-    if (!refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED)) throw error;
+    if (!isOfClosedThread(error)) throw error;
   }
   reopenedFor.set(id, (reopenedFor.get(id) ?? 0) + 1);
   try {
@@ -174,6 +174,11 @@ export async function unarchiveAndRetry<T>(
     // Only the last one archives it: the others would be refused again.
     if (archiveAgain && others === 0) await archiveThread(rest, id);
   }
+}
+
+/** Also after it was reopened, if somebody closed it again in that moment: trying again later may help. */
+export function isOfClosedThread(error: unknown): boolean {
+  return refusedWith(error, THREAD_ARCHIVED, THREAD_LOCKED);
 }
 
 async function modify(

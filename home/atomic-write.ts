@@ -1,11 +1,22 @@
 // Writes files atomically (temporary file, then rename): a reader never sees a partial file.
 
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type * as z from 'zod';
-import { errnoOf, errnoWords, isDiskFull } from '../core/errors.ts';
+import { errnoOf, errnoWords, isDiskFull, ThreadmuxError } from '../core/errors.ts';
 import { parsedJson } from '../core/json.ts';
+import { AT_ONCE } from './regular-file.ts';
 
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);
@@ -38,9 +49,19 @@ export function readJson<T extends z.ZodType>(path: string, schema: T): z.output
   return value === undefined ? undefined : schema.safeParse(value).data;
 }
 
+/** Undefined if the file does not exist. A named pipe or a device, which might never end, is an error. */
 export function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    const fd = openSync(path, AT_ONCE);
+    try {
+      if (!fstatSync(fd).isFile()) {
+        const hint = 'Move it away, then run this again.';
+        throw new ThreadmuxError('home_unsafe', `${path} is not a file`, { hint });
+      }
+      return readFileSync(fd, 'utf8');
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -28,7 +28,7 @@ export function readChecked(real: string, maxBytes: number, room: number): Buffe
     if (stat.nlink > 1) return 'it has a second name (a hard link)';
     if (stat.size > maxBytes) return `it is larger than ${Math.floor(maxBytes / 2 ** 20)} MiB`;
     if (stat.size > room) return 'too much for one message';
-    tryTo(() => waitForRenames(dirname(real)));
+    if (tryTo(() => waitForRenames(dirname(real))) === undefined) return 'its folder cannot be read';
     if (!isAt(fd, stat, real)) return 'it was replaced while it was read';
     return tryTo(() => contentOf(fd, Math.min(maxBytes, room))) ?? 'it cannot be read';
   } finally {
@@ -40,10 +40,11 @@ export function readChecked(real: string, maxBytes: number, room: number): Buffe
  * While a name is replaced or removed, the file is already counted without it, and the name still leads to the file. A hard
  * link would look like the only name. Reading the folder waits until that is over.
  */
-function waitForRenames(folder: string): void {
+function waitForRenames(folder: string): 'over' {
   const listed = opendirSync(folder);
   try {
     listed.readSync();
+    return 'over';
   } finally {
     listed.closeSync();
   }

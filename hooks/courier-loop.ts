@@ -9,6 +9,7 @@ import { isThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { pauseMs } from '../core/retry-with-pauses.ts';
+import { isOfClosedThread } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
@@ -231,5 +232,6 @@ function isDefect(error: unknown): boolean {
 /** The same request would be refused again. This is a bug of ours, and must not stop the session's other letters. */
 function isHopeless(error: unknown): boolean {
   if (isThreadmuxError(error, 'name_refused')) return true; // the session's name does not fit into a title
+  if (isOfClosedThread(error)) return false;
   return isThreadmuxError(error, 'discord_refused') && error.answer?.status === 400;
 }

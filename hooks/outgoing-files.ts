@@ -6,6 +6,7 @@ import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
 import { readChecked, tryTo } from '../home/checked-file.ts';
+import { resolveOwnPath } from '../home/own-path.ts';
 import type { Host } from '../hosts/host.ts';
 
 export interface OutgoingFiles {
@@ -115,7 +116,7 @@ function whyNot(real: string, rules: AttachRules): string | undefined {
   const [home] = places([rules.home]);
   const isOurs = home !== undefined && isInside(real, home) && !IN_WORKTREE.test(relative(home, real));
   if (isOurs && !places([filesFolder(rules.home)]).some((one) => isInside(real, one))) return 'it belongs to threadmux';
-  const root = places(rules.roots).find((one) => isInside(real, one));
+  const root = rules.roots.flatMap((one) => resolveOwnPath(one) ?? []).find((one) => isInside(real, one));
   if (root === undefined) return 'it is outside the project';
   const isHidden = relative(root, real)
     .split(sep)
@@ -186,13 +187,26 @@ const SEND = `p=$1; project=$3; ours=$4; max=$5
 no() { printf 'no %s\\n' "$1"; exit 0; }
 real() { (cd -P -- "$1" 2>/dev/null && pwd -P); }
 inside() { [ -n "$1" ] && case $here/ in "\${1%/}"/*) return 0;; esac; return 1; }
+# Like real, but follows no link of another user: who can write the folder above a project could replace it by one.
+own_real() (
+  rest=$1; way=; links=0; me=$(id -u); set -f
+  while [ -n "$rest" ]; do
+    part=\${rest%%/*}; case $rest in */*) rest=\${rest#*/} ;; *) rest= ;; esac
+    case $part in '' | .) continue ;; ..) way=\${way%/*}; continue ;; esac
+    way=$way/$part; [ -L "$way" ] || continue
+    set -- $(LC_ALL=C ls -ldn "$way"); case $3 in 0 | "$me") ;; *) return 1 ;; esac
+    links=$((links + 1)); [ $links -le 40 ] && to=$(readlink "$way") || return 1
+    case $to in /*) way= ;; *) way=\${way%/*} ;; esac; rest=$to/$rest
+  done
+  printf '%s\\n' "\${way:-/}"
+)
 case $p in '~/'*) p=$HOME/\${p#'~/'};; /*) ;; *) p=$2/$p;; esac
 n=\${p##*/}; d=\${p%/*}; [ -n "$d" ] || d=/
 case $n in '' | . | ..) no 'there is no such file';; esac
 unset CDPATH; cd -P -- "$d" 2>/dev/null || no 'there is no such file'
 here=$(pwd -P)
 for s in /proc /sys /dev; do inside "$s" && no 'it belongs to the system'; done
-files=$(real "$ours/files"); root=$(real "$project")
+files=$(real "$ours/files"); root=$(own_real "$project")
 if inside "$files"; then base=$files
 else
   all=$(real "\${ours%/for/*}")
@@ -204,9 +218,17 @@ case \${here#"\${base%/}"}/$n in */.*) no 'hidden files are not sent';; esac
 [ -e "./$n" ] || no 'there is no such file'
 [ ! -L "./$n" ] && [ -f "./$n" ] || no 'it is not a plain file'
 { exec 4< "./$n"; } 2>/dev/null || no 'it cannot be read'
+set -- $(ls -iLd /dev/fd/0 <&4); opened=$1
 # One look at the name tells which file it is and how many names that file has: between two looks it could be replaced.
-set -- $(ls -iLd /dev/fd/0 <&4); opened=$1; set -- $(ls -lnid "./$n")
-[ -n "$opened" ] && [ "$1" = "$opened" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was replaced while it was read'
-[ "$3" -le 1 ] || no 'it has a second name (a hard link)'
-[ "$6" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
+look() {
+  set -- $(ls -lnid "./$n"); size=$6
+  [ -n "$opened" ] && [ "$1" = "$opened" ] && [ ! -L "./$n" ] && [ "./$n" -ef /dev/fd/4 ] || no 'it was replaced while it was read'
+  [ "$3" -le 1 ] || no 'it has a second name (a hard link)'
+}
+look
+# While a name is replaced or removed, the file is already counted without it, and the name still leads to it. Reading the folder waits
+# until that is over.
+[ -n "$(ls -a . 2>/dev/null | head -n 1)" ] || no 'its folder cannot be read'
+look
+[ "$size" -le "$max" ] || no "it is larger than $((max / 1048576)) MiB"
 echo yes; dd bs=65536 count=$((max / 65536 + 1)) <&4 2>/dev/null | base64`;

@@ -97,7 +97,7 @@ if read -r path < "$home/state/node"; then
   [ -x "$path" ] && say courierNode "yes $path" || say courierNode "no $path"
 fi 2>/dev/null
 say settingsPath "$claude/settings.json"
-if [ -e "$claude/settings.json" ]; then say settings; cat "$claude/settings.json"; fi
+if [ -f "$claude/settings.json" ]; then say settings; cat "$claude/settings.json"; fi
 exit 0`;
 
 function readProbe(output: string, asked: number, answered: number): Probe {

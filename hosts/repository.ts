@@ -26,13 +26,21 @@ export async function repositoryAt(host: Host, directory: string): Promise<Repos
   }
 }
 
-/** The folder of a worktree has the name of its session, so the folder of the repository is used. */
+/**
+ * The folder of a worktree has the name of its session, so the folder of the repository is used. After our own limit, ssh leaves what
+ * it has started on the host: a git that waits for a named pipe in place of one of its files would stay there for ever.
+ */
 const SCRIPT = `unset CDPATH GIT_DIR GIT_WORK_TREE
+g() {
+  git "$@" 2>/dev/null & pid=$!
+  { sleep ${WITHIN_MS / 1000}; kill -9 $pid; } </dev/null >/dev/null 2>&1 & limit=$!
+  wait $pid; status=$?; kill $limit; return $status
+}
 case $1 in '~') d=$HOME ;; '~/'*) d=$HOME/\${1#'~/'} ;; *) d=$1 ;; esac
 cd -- "$d" 2>/dev/null || exit 0
-common=$(git rev-parse --git-common-dir 2>/dev/null) || exit 0
-branch=$(git symbolic-ref --quiet --short HEAD 2>/dev/null) || branch=$(git rev-parse --short HEAD 2>/dev/null) || exit 0
-origin=$(git config --get remote.origin.url 2>/dev/null)
+common=$(g rev-parse --git-common-dir) || exit 0
+branch=$(g symbolic-ref --quiet --short HEAD) || branch=$(g rev-parse --short HEAD) || exit 0
+origin=$(g config --get remote.origin.url)
 folder=$(cd -- "$common" && pwd -P)
 printf '%s\\0%s\\0%s\\0' "$folder" "$branch" "$origin"`;
 

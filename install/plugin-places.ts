@@ -3,7 +3,8 @@
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { inspectSettings } from '../agents/claude/settings.ts';
-import { readJson, readText } from '../home/atomic-write.ts';
+import { readJson } from '../home/atomic-write.ts';
+import { readBeginning } from '../home/regular-file.ts';
 
 export const PLUGIN_NAME = 'threadmux@threadmux';
 
@@ -54,8 +55,11 @@ function isOnInProject(project: string): boolean {
   return own ?? shared ?? false;
 }
 
+/** The files of a project may be anything, and of any size. */
+const MOST_BYTES = 4 * 2 ** 20;
+
 /** Undefined if the file does not say. */
 function settingOf(settings: string): boolean | undefined {
-  const look = inspectSettings(readText(settings) ?? '');
+  const look = inspectSettings(readBeginning(settings, MOST_BYTES) ?? '');
   return look.kind === 'settings' ? look.plugin : undefined;
 }

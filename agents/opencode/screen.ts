@@ -121,11 +121,16 @@ function findPrompt(rows: readonly string[]): AgentDialog | undefined {
     .slice(first, last - 1)
     .map(inside)
     .filter((row) => row !== '');
+  const isWhole = isQuestion || (text[0]?.startsWith('△ ') && last - first + 1 < MOST_PROMPT_ROWS);
   return {
     ...{ which: isQuestion ? 'question' : 'permission', full: false, form: 'unknown' },
-    ...{ title: (text[0] ?? '').replace('△ ', ''), text, options: [], hasMore: false, field: undefined, help },
+    title: isWhole ? (text[0] ?? '').replace('△ ', '') : '',
+    ...{ text, options: [], hasMore: false, field: undefined, help },
   };
 }
+
+/** A prompt gets no more rows. What does not fit is left out, and nothing says so. */
+const MOST_PROMPT_ROWS = 15;
 
 /** The keys of the view of a subagent's conversation, instead of the box. */
 function showsSubagent(rows: readonly string[]): boolean {

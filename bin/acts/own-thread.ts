@@ -6,11 +6,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { parsedJson } from '../../core/json.ts';
 import type { Home } from '../../home/home.ts';
 import type { PostOrder } from '../../hooks/orders.ts';
+import { readProgramAnswer } from '../../threads/prompts/program-question.ts';
 import type { SessionPane } from '../../threads/session-threads.ts';
 import { ownPane, type SessionFinder } from '../find-session.ts';
 import { giveOrder, orderFailure, outcomeWithin, takeOutcome } from './give-order.ts';
@@ -130,17 +129,10 @@ function takeAnswer(home: Home, id: string): string | undefined {
   return readFileSync(`${path}.taken`, 'utf8');
 }
 
-const answerSchema = z.object({
-  hookSpecificOutput: z.object({
-    decision: z.object({ updatedInput: z.object({ answers: z.record(z.string(), z.string()) }) }),
-  }),
-});
-
 /** Without an answer if it was let go: the question belongs nowhere, or its time is up. */
 function answerIn(text: string, { sessionName }: SessionPane): string | undefined {
   if (text === '') return undefined;
-  const given = answerSchema.safeParse(parsedJson(text)).data;
-  const [answer] = Object.values(given?.hookSpecificOutput.decision.updatedInput.answers ?? {});
+  const answer = readProgramAnswer(text);
   if (answer === undefined) throw orderFailure({ outcome: 'nowhere', thread: null, because: '' }, sessionName);
   return answer;
 }

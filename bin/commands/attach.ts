@@ -8,8 +8,10 @@ import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
 import { insideFence, neutralise } from '../../core/untrusted-text.ts';
+import { NO_TMUX } from '../../hosts/host-errors.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { readTmuxVariable } from '../../tmux/pane.ts';
+import { asScript } from '../../tmux/tmux.ts';
 import { postInThread } from '../acts/own-thread.ts';
 import { readScreenLines } from '../acts/read-screen.ts';
 import { findTarget, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
@@ -20,52 +22,62 @@ interface AttachFlags {
   readonly json?: boolean;
 }
 
-const PLACES = '/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/usr/bin:/bin';
-const REMOTE = `PATH="$PATH:${PLACES}:$HOME/.local/bin"; export PATH; exec "$@"`;
 const SSH_FAILED = 255;
 
 export async function attach(name: string | undefined, flags: AttachFlags): Promise<void> {
   const { config, ...rest } = openSessionFinder();
   const target = await findTarget({ config, ...rest }, name, flags.host);
-  const command = attachCommand(target, ownValue(config.hosts, target.host), process.env.TMUX);
-  if (flags.json) return printJson({ host: target.host, name: target.session.name, command });
+  const { host, session } = target;
+  const { shown, checked } = attachCommands(target, ownValue(config.hosts, host), process.env.TMUX);
+  if (flags.json) return printJson({ host, name: session.name, command: shown });
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     throw new ThreadmuxError('bad_usage', 'attach needs a terminal', {
       hint: 'Run it in a terminal, or use `threadmux capture` to read and `threadmux send` to write.',
     });
-  process.exitCode = await handOver(command);
+  process.exitCode = await handOver(checked, host);
+}
+
+interface AttachCommands {
+  /** For a user who runs it. */
+  readonly shown: readonly string[];
+  /** The same, if the server still belongs to the user: another one may have taken its path meanwhile. */
+  readonly checked: readonly string[];
 }
 
 /** Uses the session's id, because tmux also matches the beginning of a name. */
-function attachCommand(
+function attachCommands(
   { tmux, session }: Pick<SessionTarget, 'tmux' | 'session'>,
   host: Config['hosts'][string] | undefined,
   inside: string | undefined,
-): readonly string[] {
+): AttachCommands {
+  const isFar = typeof host === 'object';
+  const isSameServer = !isFar && readTmuxVariable(inside ?? '')?.pid === session.serverPid;
+  const words = [isSameServer ? 'switch-client' : 'attach-session', '-t', session.id];
+  const [script, ...args] = asScript(tmux, 't "$@"', ...words);
+  const checked = ['sh', '-c', script, 'sh', ...args];
+  if (isFar) {
+    const through = ['ssh', '-t', '--', host.ssh, `exec ${quoteShellWords(checked)}`];
+    return { shown: through, checked: through };
+  }
   const socket = tmux.socket === undefined ? [] : ['-S', tmux.socket];
-  const call = [tmux.host.tmux, '-u', ...socket];
-  const there = [...call, 'attach-session', '-t', session.id];
-  if (typeof host === 'object')
-    return ['ssh', '-t', '--', host.ssh, `exec sh -c ${quoteShellWords([REMOTE, 'sh', ...there])}`];
-  const isSameServer = readTmuxVariable(inside ?? '')?.pid === session.serverPid;
-  return isSameServer ? [...call, 'switch-client', '-t', session.id] : there;
+  return { shown: [tmux.host.tmux, '-u', ...socket, ...words], checked };
 }
 
-async function handOver([file = '', ...args]: readonly string[]): Promise<number> {
-  const { TMUX, TMUX_PANE, DISCORD_BOT_TOKEN, ...env } = process.env;
-  const moving = args.includes('switch-client') ? { TMUX, TMUX_PANE } : {};
-  const child = spawn(file, args, {
-    stdio: 'inherit',
-    env: { ...env, ...moving, PATH: `${env.PATH ?? ''}:${PLACES}` },
-  });
+async function handOver([file = '', ...args]: readonly string[], host: string): Promise<number> {
+  const { DISCORD_BOT_TOKEN, ...env } = process.env;
+  const child = spawn(file, args, { stdio: 'inherit', env });
   const [code] = await once(child, 'exit').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ENOENT') throw cause;
-    throw new ThreadmuxError('tmux_not_installed', `${file} is not installed on this machine`, {
-      cause,
-      hint: `Install ${file} and try again.`,
-    });
+    throw notInstalled(file, 'this machine');
   });
+  if (code === NO_TMUX) throw notInstalled('tmux', host);
   return file === 'ssh' && code === SSH_FAILED ? EXIT.unreachable : (code ?? EXIT.failed);
+}
+
+function notInstalled(program: string, where: string): ThreadmuxError {
+  return new ThreadmuxError('tmux_not_installed', `${program} is not installed on ${where}`, {
+    hint: `Install ${program} and try again.`,
+  });
 }
 
 interface CaptureFlags {

@@ -9,10 +9,10 @@ import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
-import { readText } from '../../home/atomic-write.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
+import { readBeginning } from '../../home/regular-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
@@ -130,7 +130,7 @@ done`;
 
 /** The agents that a session which the service starts does not find; none without a service. */
 async function missingInService(env: ConfigEnvironment, agents: readonly string[]): Promise<readonly string[]> {
-  const path = pathInService(readText(servicePath(env)) ?? '');
+  const path = pathInService(readBeginning(servicePath(env), 2 ** 20) ?? '');
   if (path === undefined) return [];
   const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
   const said = await host.sh(MISSING, [path, ...agents]).catch(() => ''); // a slow shell says nothing about the agents

@@ -9,7 +9,7 @@ import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
 import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import { editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
-import { unarchiveAndRetry } from '../../discord/threads.ts';
+import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import { createLastEnds } from '../../threads/last-ends.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
@@ -85,7 +85,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     inTurn(thread, () => review(thread, why)).catch((error: Error) => {
       if (signal.aborted) return false;
       log.warn('the card of a dialog', { thread, because: error.message });
-      if (!isThreadmuxError(error, 'discord_refused')) lookAfter(thread, AGAIN_MS);
+      if (!isThreadmuxError(error, 'discord_refused') || isOfClosedThread(error)) lookAfter(thread, AGAIN_MS);
       return false;
     });
 

@@ -1,9 +1,12 @@
 // Attacks by Claude, a terminal, a file name or another site. Nothing runs, and nothing gets access.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../support/temp-home.ts';
 import { closeBrowserAtTheEnd, openPage, person, REBOUND, see } from './browser.ts';
 import { buttons, openWorkspace, sayIn, startThread } from './page.ts';
 
@@ -131,6 +134,27 @@ describe('hostile content never runs', () => {
   });
 });
 
+describe('a folder that is dropped', () => {
+  it('is refused, and the files beside it are sent', async () => {
+    const { page, you, workspace, thread } = await openWorkspace();
+    await you.openSession('web');
+    const dir = tempFolder();
+    mkdirSync(join(dir, 'folder'));
+    writeFileSync(join(dir, 'plain.txt'), 'plain');
+    const cdp = await page.context().newCDPSession(page);
+    const files = ['folder', 'plain.txt'].map((name) => join(dir, name));
+    const box = await page.locator('#talk').boundingBox();
+    const at = { x: (box?.x ?? 0) + 200, y: (box?.y ?? 0) + 200 };
+    for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+      await cdp.send('Input.dispatchDragEvent', { type, ...at, data: { items: [], files, dragOperationsMask: 1 } });
+    await see(page.getByText('folder is a folder.'));
+    await you.write('with a file');
+    await see(you.last.getByText('with a file'));
+    const [last] = await workspace.person.messages(thread);
+    expect(last?.attachments.map(({ filename }) => filename)).toEqual(['plain.txt']);
+  });
+});
+
 /** Another site, in the same browser, that knows the address of the workspace. */
 async function otherSite(html: string): Promise<string> {
   const server = createServer((_, response) => {
@@ -203,6 +227,37 @@ describe('another site gets nothing', () => {
     await vi.waitFor(() => expect(evil.frames().length).toBe(2));
     expect(await evil.frames()[1]?.locator('#composer').count()).toBe(0);
     complaints.length = 0;
+  });
+
+  it('by opening the page in a window, whose messages and address it would like to use', async () => {
+    const { workspace, page, you, complaints } = await openWorkspace();
+    await you.openSession('web');
+    const evil = await page.context().newPage();
+    await evil.goto(await otherSite('<title>other</title>'));
+    const [opened, isLost] = await Promise.all([
+      page.context().waitForEvent('page'),
+      evil.evaluate(async (at) => {
+        const other = window.open(at) as Window;
+        const isCut = () => other.closed;
+        for (let tries = 0; tries < 200 && !isCut(); tries++) await new Promise((next) => setTimeout(next, 50));
+        other.postMessage({ t: 'MESSAGE_CREATE', op: 0 }, '*');
+        return isCut();
+      }, `${workspace.url}/`),
+    ]);
+    expect(isLost).toBe(true);
+    await see(opened.locator('#sessions li'));
+    expect(await opened.evaluate(() => window.opener)).toBeNull();
+    expect(complaints).toEqual([]);
+  });
+
+  it('and the page works again after a visit there and back', async () => {
+    const { page, you } = await openWorkspace();
+    await you.openSession('web');
+    await page.goto(await otherSite('<title>other</title>'));
+    await page.goBack();
+    await see(page.locator('#place-name', { hasText: 'web' }));
+    await you.write('back again');
+    await see(you.last.getByText('back again'));
   });
 
   it('and a browser without the link sees no message and is told what to do', async () => {

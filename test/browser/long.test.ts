@@ -1,4 +1,4 @@
-// A thread of ten thousand messages: only a small part of it is in the document, and reading it never jumps.
+// A thread of ten thousand messages, of which only a small part is in the document, so that reading it never jumps; and thousands of sessions.
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -77,4 +77,42 @@ it('a long thread shows its end at once, loads older messages on scrolling, and 
   }
   await page.getByRole('button', { name: 'Latest' }).click();
   await see(you.last.getByText(`line ${COUNT - 1}`));
+});
+
+/** Adds threads to the first event of a connection. */
+function withMoreThreads(text: string, count: number): string {
+  const event = JSON.parse(text);
+  if (event.t !== 'GUILD_CREATE') return text;
+  const [like] = event.d.threads;
+  const ids = Array.from({ length: count }, (_, at) => String(BigInt(like.id) - BigInt(at + 1)));
+  const others = ids.map((id) => ({ ...like, id, last_message_id: id, name: `[agent] other-${id.slice(-6)}` }));
+  event.d.threads.push(...others);
+  return JSON.stringify(event);
+}
+
+it('with thousands of sessions, only a part of them is listed, and the page goes on', async () => {
+  const workspace = await startTestWorkspace();
+  const thread = await startThread(workspace, '[agent] web');
+  const { page } = await openPage({ tolerate: /404/ }); // the other threads have no messages
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    server.onMessage((text) => socket.send(typeof text === 'string' ? withMoreThreads(text, 3_000) : text));
+  });
+  const you = person(page);
+  await page.goto(workspace.link);
+  await see(page.getByText(/^\d+ more\. The search finds them\.$/));
+  expect(await page.locator('#sessions li').count()).toBeLessThanOrEqual(300);
+  await you.openSession('web');
+  await sayIn(workspace, thread)('from the agent');
+  await see(you.last.getByText('from the agent'));
+  await you.write('to the agent');
+  await see(you.last.getByText('to the agent'));
+  // One that is not listed is found, and listed while it is open.
+  const name = `other-${String(BigInt(thread) - 2_999n).slice(-6)}`;
+  expect(await you.session(name).count()).toBe(0);
+  await page.keyboard.press('Control+k');
+  await page.locator('#search-text').fill(name);
+  await page.locator('#search-results').getByText(name).first().click();
+  await see(page.locator('#place-name', { hasText: name }));
+  await see(you.session(name));
 });

@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../support/workspace.ts';
 import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
-import { openWorkspace, sayIn } from './page.ts';
+import { openWorkspace, sayIn, startThread } from './page.ts';
 import { startProgram } from './program.ts';
 
 closeBrowserAtTheEnd();
@@ -71,4 +71,34 @@ describe('after a gap', () => {
     expect(lines).toEqual(Array.from({ length: 130 }, (__, at) => String(at)));
     expect(await page.locator('#offline').isVisible()).toBe(false);
   });
+});
+
+it('two tabs keep each other’s drafts, and both go on after a restart', async () => {
+  const { workspace, thread, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
+  const second = await startThread(workspace, '[agent] shop');
+  const tab = await page.context().newPage();
+  const other = person(tab);
+  await tab.goto(`${workspace.url}/#/${second}`);
+  await see(tab.locator('#place-name', { hasText: 'shop' }));
+  await you.openSession('web');
+  await you.box.fill('a draft for web');
+  await other.box.fill('a draft for shop');
+  await page.goto(`${workspace.url}/#/${thread}`);
+  await page.reload();
+  await see(page.locator('#place-name', { hasText: 'web' }));
+  await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('a draft for web'));
+
+  await workspace.close();
+  for (const one of [page, tab]) await see(one.getByText('Offline'));
+  const again = await startTestWorkspace({ dir: workspace.dir, port: Number(new URL(workspace.url).port) });
+  for (const one of [page, tab]) await one.locator('#offline').waitFor({ state: 'hidden' });
+  await you.box.press('Enter');
+  await other.box.press('Enter');
+  await see(you.last.getByText('a draft for web'));
+  await see(other.last.getByText('a draft for shop'));
+  for (const [id, text] of [
+    [thread, 'a draft for web'],
+    [second, 'a draft for shop'],
+  ] as const)
+    expect((await again.person.messages(id)).filter(({ content }) => content === text)).toHaveLength(1);
 });

@@ -366,6 +366,28 @@ describe('the courier', () => {
     expect(deliver).not.toHaveBeenCalled();
   });
 
+  it.each([
+    ['archives', 50083],
+    ['locks', 160005],
+  ])('keeps a reply if somebody %s the thread again before it is posted', async (_, code) => {
+    let times = 3; // reopening it does not help at once
+    const refused = { kind: 'answer', status: 400, body: { code, message: 'closed' } } as const;
+    const workspace = await startTestWorkspace({
+      faults: {
+        onRequest: ({ method, path }) => {
+          const isPost = method === 'POST' && path.endsWith('/messages') && !path.includes(workspace.channelId);
+          return isPost && times-- > 0 ? refused : undefined;
+        },
+      },
+    });
+    const machine = startMachine(workspace);
+    machine.write(machine.session('web'), stopInput('the reply'));
+    machine.courier();
+    await untilSaid(workspace, '[agent] web', ['the reply']);
+    expect(times).toBeLessThan(0);
+    expect(machine.log()).not.toContain('set aside');
+  });
+
   it('sets a letter aside that the server refuses permanently, and continues', async () => {
     const workspace = await startTestWorkspace({
       faults: {

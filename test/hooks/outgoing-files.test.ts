@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import fs, { existsSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, {
+  existsSync,
+  lchownSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -40,6 +49,16 @@ function project() {
     maxBytes: 2_000,
   };
   return { folder, root, files, out, rules };
+}
+
+/** Only root can give a link to another user; for everybody else, the user is another one from now on. */
+function giveToAnother(link: string, bin: string): void {
+  const uid = process.getuid?.() ?? 0;
+  if (uid === 0) return lchownSync(link, 65_534, 65_534);
+  const asked = vi.spyOn(process, 'getuid').mockReturnValue(uid + 1);
+  onTestFinished(() => asked.mockRestore());
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'id'), `#!/bin/sh\necho ${uid + 1}\n`, { mode: 0o755 });
 }
 
 /** Another process of the project: `swap` alternates between a folder and a link. */
@@ -195,6 +214,42 @@ describe('[ATTACH: path]', () => {
     });
   });
 
+  it('sends nothing from a folder that cannot be read: nobody could wait there until a name is replaced', () => {
+    const { rules } = project();
+    const list = vi.spyOn(fs, 'opendirSync').mockImplementation(() => {
+      throw new Error('EACCES'); // root can read every folder
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      list.mockRestore();
+      syncBuiltinESMExports();
+    });
+    expect(take('report.pdf', rules)).toMatchObject({
+      files: [],
+      refused: ['`report.pdf`: its folder cannot be read'],
+    });
+  });
+
+  it.each(['here', 'on another host'])('sends nothing if another user made the project a link, %s', async (where) => {
+    const { folder, root, out, rules } = project();
+    writeFileSync(join(out, 'report.pdf'), 'secret');
+    const host = localHost({ name: 'mini', env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}` } });
+    const far = { host, home: rules.home, project: root, cwd: root };
+    const attach = async () =>
+      where === 'here' ? take('report.pdf', rules) : takeOutgoingRemoteFiles('[ATTACH: report.pdf]', far);
+    const contents = async () => (await attach()).files.map(({ data }) => Buffer.from(data as Uint8Array).toString());
+    expect(await contents()).toEqual(['a report']);
+    renameSync(root, `${root}.old`);
+    symlinkSync('link', root);
+    symlinkSync(`${root}.old`, join(folder, 'link'));
+    expect(await contents()).toEqual(['a report']); // the user's own
+    rmSync(join(folder, 'link'));
+    symlinkSync(out, join(folder, 'link'));
+    giveToAnother(join(folder, 'link'), join(folder, 'bin'));
+    expect(await contents()).toEqual([]);
+    expect((await attach()).refused).toEqual([expect.stringContaining('outside the project')]);
+  });
+
   it('is parsed in linear time', () => {
     const { rules } = project();
     const text = `[ATTACH:${' '.repeat(200_000)}`; // once took hours
@@ -301,11 +356,11 @@ describe('a hostile host', () => {
 
 describe('a file on another host', () => {
   /** Another process of the project acts each time the script looks at a file. */
-  function far({ before = ':', after = ':' }) {
+  function far({ before = ':', after = ':', output = 'cat' }) {
     const { folder, root, out, rules } = project();
     const bin = join(folder, 'bin');
     mkdirSync(bin);
-    const script = `#!/bin/sh\n(cd "${root}"; ${before})\n/bin/ls "$@"\ncd "${root}"; ${after}\n`;
+    const script = `#!/bin/sh\nasked=$*\n(cd "${root}"; ${before})\n/bin/ls "$@" | ${output}\ncd "${root}"; ${after}\n`;
     writeFileSync(join(bin, 'ls'), script, { mode: 0o755 });
     const host = localHost({ name: 'mini', env: { PATH: `${bin}:${process.env.PATH}` } });
     const take = () => takeOutgoingRemoteFiles('[ATTACH: x.txt]', { host, home: rules.home, project: root, cwd: root });
@@ -327,6 +382,18 @@ describe('a file on another host', () => {
       const { files } = await take();
       for (const { data } of files) expect(Buffer.from(data as Uint8Array).toString()).toBe('harmless');
     }
+  });
+
+  it('is not sent if it is a hard link whose name is just being replaced', async () => {
+    // In the middle of rename(2): the file is counted without this name, which still leads to it until the folder can be read.
+    const { root, out, take } = far({
+      before: `case $asked in '-a .') mv other x.txt;; esac`,
+      output: `sed 's/^\\( *[0-9]* -[^ ]*\\) *2 /\\1 1 /'`,
+    });
+    rmSync(join(root, 'hard.txt'));
+    linkSync(join(out, 'secret.txt'), join(root, 'x.txt'));
+    writeFileSync(join(root, 'other'), 'of the project');
+    expect(await take()).toMatchObject({ files: [], refused: [expect.stringContaining('replaced while it was read')] });
   });
 
   it('that grows while it is read is refused, not read without a limit', async () => {

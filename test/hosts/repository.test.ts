@@ -1,10 +1,12 @@
 // The repository and the branch of a directory.
 
 import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { localHost } from '../../hosts/host.ts';
 import { repositoryAt, repositoryName } from '../../hosts/repository.ts';
+import { startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 const host = localHost({ name: 'here', env: process.env });
@@ -42,6 +44,26 @@ it('is none outside of one, and runs nothing that a repository names', async () 
   expect(await repositoryAt(host, folder)).toMatchObject({ branch: 'trunk' });
   expect(execFileSync('ls', [folder], { encoding: 'utf8' })).toBe('');
 });
+
+it('does not leave a git on another host that waits for ever', async () => {
+  const server = await startSshServer();
+  const { folder, git } = repository();
+  git('commit', '-q', '--allow-empty', '-m', 'first');
+  expect(await repositoryAt(server.host(), folder)).toMatchObject({ branch: 'trunk' });
+  const config = join(folder, '.git', 'config');
+  rmSync(config);
+  execFileSync('mkfifo', [config]);
+  const asked = repositoryAt(server.host(), folder);
+  await vi.waitFor(() => expect(livingIn(folder)).not.toEqual([]), 10_000);
+  expect(await asked).toBeUndefined();
+  await vi.waitFor(() => expect(livingIn(folder)).toEqual([]), 20_000);
+});
+
+/** The processes that have their working folder there. */
+function livingIn(folder: string): readonly string[] {
+  const found = execFileSync('sh', ['-c', 'ls -l /proc/[0-9]*/cwd 2>/dev/null; true'], { encoding: 'utf8' });
+  return found.split('\n').filter((line) => line.endsWith(` -> ${folder}`));
+}
 
 it.each([
   ['git@git.test:team/shop.git', 'team/shop'],

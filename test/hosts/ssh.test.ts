@@ -49,3 +49,27 @@ describe.each(loginShells())('a host whose login shell is %s', (shell) => {
     });
   });
 });
+
+describe('a host that answers too late', () => {
+  it('does not answer the next call with it', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    expect(await host.sh('echo before', [])).toBe('before\n');
+    await expect(host.sh('sleep 2; echo late', [], { timeoutMs: 500 })).rejects.toMatchObject({
+      code: 'host_unreachable',
+    });
+    expect(await host.sh('sleep 2; echo next', [])).toBe('next\n'); // the late one comes meanwhile
+  });
+
+  it('because nothing reached it for a while, does not either', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    expect(await host.sh('echo before', [])).toBe('before\n');
+    server.faults.frozen = true;
+    const lost = [1, 2, 3].map((n) => host.sh('echo "$1"', [`lost ${n}`], { timeoutMs: 700 }));
+    for (const one of await Promise.allSettled(lost)) expect(one.status).toBe('rejected');
+    server.faults.frozen = false; // what was held back arrives now
+    const calls = Array.from({ length: 12 }, (_, n) => host.sh('echo "$1"', [`next ${n}`]));
+    expect(await Promise.all(calls)).toEqual(calls.map((_, n) => `next ${n}\n`));
+  });
+});

@@ -9,6 +9,7 @@ import { keyButtons } from '../../discord/messages.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './hand-answer-to-hook.ts';
 import type { PromptMessages } from './post-prompt.ts';
+import { isOfProgram, programAnswer } from './program-question.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';
 
@@ -85,7 +86,9 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
         answers.release(id);
         return 'over';
       }
-      const output = driverOf(agent).answer(one.input, ended.decision);
+      const output = isOfProgram(one.input)
+        ? programAnswer(ended.decision)
+        : driverOf(agent).answer(one.input, ended.decision);
       // What the agent does not understand is answered in the terminal.
       if (output === undefined) answers.release(id);
       const giving = output === undefined ? Promise.resolve('gone' as const) : answers.give(id, output);

@@ -1,6 +1,9 @@
 // A question that a program asks (`threadmux ask`, the tool ask_person), in the shape of a prompt of the agent. It has no dialog in the terminal.
 
+import * as z from 'zod';
 import type { AskedEvent } from '../../agents/event.ts';
+import { parsedJson } from '../../core/json.ts';
+import type { PromptDecision } from '../../core/prompt.ts';
 
 /** In place of the agent's tool. No agent has a tool with a space in its name. */
 const TOOL = 'threadmux ask';
@@ -24,6 +27,18 @@ export function askedInput(asked: {
 
 export function isOfProgram({ tool }: Pick<AskedEvent, 'tool'>): boolean {
   return tool === TOOL;
+}
+
+const answerSchema = z.object({ answer: z.string() });
+
+/** What the program reads, in the session of any agent. Undefined for a decision that is no answer. */
+export function programAnswer(decision: PromptDecision): string | undefined {
+  const [answer] = decision.kind === 'answers' ? decision.answers : [];
+  return answer === undefined ? undefined : JSON.stringify({ answer } satisfies z.infer<typeof answerSchema>);
+}
+
+export function readProgramAnswer(text: string): string | undefined {
+  return answerSchema.safeParse(parsedJson(text)).data?.answer;
 }
 
 /** Whether this conversation of the agent asks. */

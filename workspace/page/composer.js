@@ -2,9 +2,9 @@
 
 import { call } from './api.js';
 import { byId, recall, remember } from './dom.js';
-import { addFiles, dropFiles, filesView } from './message-view.js';
 import { newNonce } from './session-state.js';
 import { makeSuggestions, optionsOf, parseSlash } from './suggestions.js';
+import { addFiles, dropFiles, filesIn, filesView } from './unsent-files.js';
 
 const LONGEST = 2000;
 
@@ -54,11 +54,13 @@ export function makeComposer({ interactions, commands, onSent }) {
     });
     byId('send').disabled = sending || (box.value.trim() === '' && files().length === 0);
   };
-  const save = () => {
-    if (box.value === '') delete drafts[place];
-    else drafts[place] = box.value;
-    remember('drafts', drafts);
+  /** Only this one is written: another tab may have other drafts. */
+  const keep = (id, text) => {
+    if (text === '') delete drafts[id];
+    else drafts[id] = text;
+    remember('drafts', { ...recall('drafts', {}), [id]: drafts[id] });
   };
+  const save = () => keep(place, box.value);
   const changed = () => {
     nonce = newNonce();
     trouble.hidden = true;
@@ -75,11 +77,10 @@ export function makeComposer({ interactions, commands, onSent }) {
   const sent = (text, from) => {
     if (place === from && box.value.startsWith(text)) {
       box.value = box.value.slice(text.length).replace(/^\n/, '');
-    } else if (drafts[from] === text) delete drafts[from];
+    } else if (drafts[from] === text) keep(from, '');
     pending.delete(from);
     nonce = newNonce();
     if (place === from) save();
-    remember('drafts', drafts);
   };
 
   const send = async () => {
@@ -124,9 +125,9 @@ export function makeComposer({ interactions, commands, onSent }) {
     return call('POST', `/channels/${channelId}/messages`, body);
   };
 
-  const take = (list) => {
+  const take = (given) => {
     if (place === undefined) return;
-    const { all, refused } = addFiles(files(), list);
+    const { all, refused } = addFiles(files(), given);
     pending.set(place, all);
     nonce = newNonce();
     if (refused !== undefined) fail(refused);
@@ -148,13 +149,13 @@ export function makeComposer({ interactions, commands, onSent }) {
   });
   byId('attach').addEventListener('click', () => byId('file').click());
   byId('file').addEventListener('change', ({ target }) => {
-    take(target.files);
+    take({ files: target.files });
     target.value = '';
   });
   box.addEventListener('paste', (event) => {
     if (event.clipboardData.files.length === 0) return;
     event.preventDefault();
-    take(event.clipboardData.files);
+    take(filesIn(event.clipboardData));
   });
   dropFiles(byId('talk'), byId('drop'), take);
   byId('slash').addEventListener('click', () => {

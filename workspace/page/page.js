@@ -140,6 +140,7 @@ async function visit() {
     list.clear();
   }
   focus = messageId;
+  places.visited(target);
   const opening = messageId === undefined ? conversation.open(target) : conversation.openAround(target, messageId);
   composer.moveTo(target, places.get(target)?.name ?? '');
   drawPlaces();

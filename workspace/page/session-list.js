@@ -9,12 +9,18 @@ export function hrefOf(id) {
   return `#/${id}`;
 }
 
+/** With thousands of rows, the browser would be busy with each change. The search finds the others. */
+export const MOST_LISTED = 300;
+
 /** @param {readonly import('./thread-store.js').Place[]} places @param {string | undefined} current */
 export function renderSessions(places, current) {
   const open = places.filter(({ archived }) => !archived);
   const closed = places.filter(({ archived }) => archived);
   fill(byId('sessions'), open, current);
   fill(byId('closed'), closed, current);
+  const more = byId('more-sessions');
+  more.hidden = open.length <= MOST_LISTED;
+  more.textContent = `${open.length - MOST_LISTED} more. The search finds them.`;
   byId('no-sessions').hidden = places.length !== 1;
   byId('closed-part').hidden = closed.length === 0;
   byId('closed-count').textContent = String(closed.length);
@@ -23,19 +29,21 @@ export function renderSessions(places, current) {
 const drawn = new WeakMap();
 
 function fill(list, places, current) {
-  const rows = places.map((place) => rowOf(list, place, place.id === current));
+  const before = new Map([...list.children].map((row) => [row.dataset.id, row]));
+  const listed = places.filter(({ id }, at) => at < MOST_LISTED || id === current);
+  const rows = listed.map((place) => rowOf(before.get(place.id), place, place.id === current));
   const keep = new Set(rows);
-  for (const child of [...list.children]) if (!keep.has(child)) child.remove();
-  rows.forEach((row, at) => {
-    if (list.children[at] !== row) list.insertBefore(row, list.children[at] ?? null);
-  });
+  for (const row of before.values()) if (!keep.has(row)) row.remove();
+  let at = list.firstElementChild;
+  for (const row of rows) {
+    if (row === at) at = at.nextElementSibling;
+    else list.insertBefore(row, at);
+  }
 }
 
 /** Changed in place: the list is drawn often, and must keep the focus. */
-function rowOf(list, place, isCurrent) {
-  const row =
-    [...list.children].find((each) => each.dataset.id === place.id) ??
-    h('li', { 'data-id': place.id }, h('a', { href: hrefOf(place.id) }));
+function rowOf(before, place, isCurrent) {
+  const row = before ?? h('li', { 'data-id': place.id }, h('a', { href: hrefOf(place.id) }));
   const age = place.lastId ? shortAge(Date.now() - timeOfId(place.lastId)) : '';
   const preview = place.last === undefined ? '' : oneLine(place.last);
   const key = JSON.stringify([{ ...place, last: undefined }, preview, age, isCurrent]);

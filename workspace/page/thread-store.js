@@ -2,6 +2,7 @@
 
 import { call } from './api.js';
 import { recall, remember } from './dom.js';
+import { MOST_LISTED } from './session-list.js';
 import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle } from './session-state.js';
 
 const RECENT = 20;
@@ -23,10 +24,19 @@ export function makePlaces(onChange) {
   const states = new Map();
   const read = new Map(Object.entries(recall('read', {})));
   let timer;
+  let freeAt = 0;
 
+  /** With many threads, drawing takes long: the page has at least as much time for everything else. */
   const changed = () => {
-    clearTimeout(timer);
-    timer = setTimeout(onChange, 0);
+    if (timer !== undefined) return;
+    const draw = () => {
+      timer = undefined;
+      const began = performance.now();
+      onChange();
+      const now = performance.now();
+      freeAt = now + Math.min(4 * (now - began), 1_000);
+    };
+    timer = setTimeout(draw, Math.max(0, freeAt - performance.now()));
   };
 
   const note = (message) => {
@@ -54,8 +64,12 @@ export function makePlaces(onChange) {
     changed();
   };
 
+  /** Of thousands, only those that are listed. */
   const lookAtAll = async () => {
-    const waiting = [channel.id, ...threads.keys()];
+    const newest = [...threads.values()].sort((a, b) =>
+      compareIds(b.last_message_id ?? b.id, a.last_message_id ?? a.id),
+    );
+    const waiting = [channel.id, ...newest.slice(0, MOST_LISTED).map(({ id }) => id)];
     const workers = Array.from({ length: AT_ONCE }, async () => {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await look(id);
     });
@@ -115,7 +129,8 @@ export function makePlaces(onChange) {
     markRead(id, messageId) {
       if (compareIds(messageId, read.get(id) ?? '0') <= 0) return;
       read.set(id, messageId);
-      remember('read', Object.fromEntries(read));
+      // Another tab may have read further in other threads.
+      remember('read', { ...Object.fromEntries(read), ...recall('read', {}), [id]: messageId });
       changed();
     },
     welcome(user, guild) {
@@ -129,6 +144,10 @@ export function makePlaces(onChange) {
       changed();
     },
     lookAtAll,
+    /** A thread that is not listed is looked at when it is opened. */
+    visited(id) {
+      if (threads.has(id) && !recent.has(id)) void look(id);
+    },
     /** @param {string} type @param {any} data */
     hear(type, data) {
       switch (type) {

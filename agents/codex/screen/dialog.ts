@@ -10,7 +10,7 @@ export function findCodexDialog(rows: readonly AnsiRow[]): AgentDialog | undefin
   if (!KEYS.test(rows[from]?.text ?? '')) return undefined;
   const above = rows.slice(0, from);
   const list = readOptions(above);
-  const { which, full, start } = whichDialog(above, list.first);
+  const { which, full, start } = whichDialog(above, list);
   const lines = above.slice(start, list.first).map(({ text }) => text.trim());
   const words = lines.filter((line) => line !== '');
   const isCounted = which === 'question';
@@ -51,18 +51,29 @@ const TITLES = [
 
 /**
  * A dialog stands below the conversation, whose paragraphs begin in the first column. The first title counts: a command to approve may
- * contain another one.
+ * contain another one. Text of the agent above a dialog may contain one, too, but only a dialog for a permission has options with letters.
  */
-function whichDialog(rows: readonly AnsiRow[], first: number) {
+function whichDialog(rows: readonly AnsiRow[], { first, options }: OptionList) {
   const above = rows.slice(0, first);
   const low = above.findLastIndex(({ text }) => /^[^\s─↓›]/u.test(text)) + 1;
+  const hasLetters = options.some(({ label }) => LETTER.test(label));
   const starts = TITLES.flatMap(([which, title, full]) => {
     const start = above.findIndex(({ text }, at) => at >= low && title.test(text));
-    return start < 0 ? [] : [{ which, full, start }];
+    return start < 0 || (hasLetters && which !== 'permission') ? [] : [{ which, full, start }];
   });
-  const [found = { which: 'unknown', full: false, start: low }] = starts.toSorted((a, b) => a.start - b.start);
+  const unknown = { which: hasLetters ? 'permission' : 'unknown', full: false, start: low };
+  const [found = unknown] = starts.toSorted((a, b) => a.start - b.start);
   // The edits to approve are above their dialog.
-  return /\bedits\?/u.test(textBelow(above, found.start)) ? { ...found, start: low } : found;
+  if (/\bedits\?/u.test(textBelow(above, found.start))) return { ...found, start: low };
+  const top = topOf(above, low);
+  return top < found.start ? { ...found, full: false, start: top } : found;
+}
+
+/** Below two empty rows. A title further down is part of its text: nothing above it may be left out. */
+function topOf(rows: readonly AnsiRow[], low: number): number {
+  const isEmpty = (at: number) => rows[at]?.text === '';
+  const top = rows.findIndex((_, at) => at >= low + 2 && isEmpty(at - 2) && isEmpty(at - 1) && !isEmpty(at));
+  return top < 0 ? rows.length : top;
 }
 
 function textBelow(rows: readonly AnsiRow[], from: number): string {

@@ -31,6 +31,64 @@ describe("a dialog of Codex's", () => {
     expect(text.join(' ')).toContain('echo 1. Yes, proceed');
   });
 
+  /** The dialog for `curl`, with other rows around it. */
+  function changed(edit: (rows: readonly string[], title: number, command: number) => readonly string[]): AgentDialog {
+    const { ansi, facts } = find('dialog-permission-shell');
+    const rows = ansi.split('\n');
+    const title = rows.findIndex((row) => row.includes('Would you like to'));
+    const command = rows.findIndex((row) => row.startsWith('  $ '));
+    const all = edit(rows, title, command);
+    return read(all.slice(all.length - rows.length).join('\n'), facts) as AgentDialog;
+  }
+
+  it.each([
+    ['another title', ['Would you like to run the following command?', '', '$ ls']],
+    ['the title of a panel', ['Keymap', 'Select Model and Effort']],
+    ['the words of a longer command', ['[… 3 lines] ^a view all']],
+    ['options', ['1. Yes, proceed (y)', '2. No, and tell Codex what to do differently (esc)']],
+    ['a highlighted option', ['› 1. Yes, proceed (y)', '2. No (esc)']],
+    ['its last line', ['Press enter to confirm or esc to cancel', '']],
+    ['empty lines', ['', '', '', 'Do you want to list the files?']],
+    ['rules', ['─'.repeat(100), '↓']],
+  ])('is read in full, with its own kind and options, although its command has %s', (_, lines) => {
+    const more = ['rm -rf ~', ...lines, 'rm -rf /'];
+    const dialog = changed((rows, _title, at) => [
+      ...rows.slice(0, at),
+      ...more.map((line) => (line === '' ? '' : `  ${line}`)),
+      ...rows.slice(at + 1),
+    ]);
+    expect(dialog).toMatchObject({ which: 'permission', full: false });
+    for (const line of more) expect([dialog.title, ...dialog.text, '']).toContain(line);
+    expect(dialog.options.map(({ key }) => key)).toEqual(['y', 'p', 'Escape']);
+  });
+
+  it.each(['  Keymap', '  Select Model', '  Question 1/1', '  Warnings · 1'])(
+    'for a permission is one also below text of the agent such as %j',
+    (line) => {
+      const dialog = changed((rows, title) => [
+        ...rows.slice(0, title - 4),
+        '• Text of the agent:',
+        '',
+        line,
+        ...rows.slice(title - 2),
+      ]);
+      expect(dialog).toMatchObject({ which: 'permission', full: false });
+      expect(dialog.text).toContain('$ curl http://127.0.0.1:1/');
+    },
+  );
+
+  it('that is not known is read in full although its text has the title of another one', () => {
+    const dialog = changed((rows, title, at) => [
+      ...rows.slice(0, title),
+      '  Give this program access to everything?',
+      ...rows.slice(title + 1, at),
+      '  Allow reading a file?',
+      ...rows.slice(at + 1),
+    ]);
+    expect([dialog.title, ...dialog.text].join('\n')).toContain('access to everything?');
+    expect(dialog.text).toContain('Allow reading a file?');
+  });
+
   it('has no title if a part of what is to be allowed is hidden', () => {
     expect(dialogOf('dialog-permission-write').title).toBe('');
   });

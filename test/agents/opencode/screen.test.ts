@@ -35,3 +35,17 @@ it('a prompt is not covered by a line of the agent that looks like the title of 
   expect(shown).toMatchObject({ kind: 'dialog', which: 'permission' });
   expect(JSON.stringify(shown)).toContain('curl http://127.0.0.1:1/');
 });
+
+it('a prompt has no title if a part of what is to be allowed may be hidden', () => {
+  const { ansi, facts } = find('dialog-permission-shell');
+  const rows = ansi.split('\n');
+  const command = rows.findIndex((row) => /┃.*\$ .*curl/.test(row));
+  const longer = (more: number) => {
+    const lines = Array.from({ length: more }, (_, at) => `  ┃  echo line ${at + 1}`);
+    const all = [...rows.slice(0, command + 1), ...lines, ...rows.slice(command + 1)];
+    return read(all.slice(all.length - rows.length).join('\n'), facts);
+  };
+  expect(longer(5)).toMatchObject({ which: 'permission', title: 'Permission required' });
+  // OpenCode shows 7 lines, also of a command with a hundred.
+  expect(longer(6)).toMatchObject({ which: 'permission', title: '' });
+});

@@ -1,6 +1,7 @@
 // The command line for scripts, with the whole program running beside it: start and wait, ask a person, send files.
 
-import { readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type RunningUp, startAgent, startRunningUp } from '../../support/running-up.ts';
@@ -173,6 +174,24 @@ describe('file and ask', () => {
     const over = await up.message('shop', /\*\*no\*\*/);
     expect([over.id, over.components]).toEqual([card.id, []]);
     await vi.waitFor(() => expect(readdirSync(join(up.home.root, 'answers'))).toEqual([]), WAIT);
+  });
+
+  it('gets the answer in the session of every agent, and whatever the question is', async () => {
+    const up = await startRunningUp();
+    const sleep = execFileSync('sh', ['-c', 'command -v sleep'], { encoding: 'utf8' }).trim();
+    for (const [agent, question] of [
+      ['codex', 'Deploy?'],
+      ['opencode', 'Deploy?'],
+      ['pi', '__proto__'],
+    ] as const) {
+      const program = join(up.cli.dir, agent);
+      copyFileSync(sleep, program); // recognised by its name
+      expect((await up.run(['start', `a-${agent}`, '--', program, '600'])).status).toBe(0);
+      const asking = up.run(['ask', question, '--option', 'yes', '--option', 'no'], { env: up.inside(`a-${agent}`) });
+      await vi.waitFor(() => expect(up.record(`a-${agent}`).agent).toBe(agent), WAIT);
+      await up.tap(`a-${agent}`, await up.message(`a-${agent}`, /\*\*Question\*\*/), '2. no');
+      expect([agent, (await asking).stdout]).toEqual([agent, 'no\n']);
+    }
   });
 
   it('takes a text of the thread as the answer, but types what names no option', async () => {

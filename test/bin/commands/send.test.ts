@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { nextMark } from '../../../bin/acts/type-text.ts';
 import { writeJson } from '../../../home/atomic-write.ts';
 import { tryLock } from '../../../home/lock.ts';
@@ -8,7 +9,7 @@ import { startFakeClaude } from '../../support/fake-claude.ts';
 import { type Machine, startMachine } from '../../support/hook-process.ts';
 import { startRawPane } from '../../support/tmux-server.ts';
 import { startTestWorkspace } from '../../support/workspace.ts';
-import { PROGRAM, type RunOptions, startCli, WAIT } from '../cli.ts';
+import { binWith, PROGRAM, type RunOptions, startCli, WAIT } from '../cli.ts';
 
 const NOW = ['--wait', '0'];
 
@@ -167,6 +168,32 @@ describe('attach', () => {
     }, WAIT);
     cli.tmux.call('detach-client', '-s', '=web');
     await vi.waitFor(() => expect(() => terminal.tmux.call('list-sessions')).toThrow(), WAIT);
+  });
+
+  it('connects to no server whose path another user took after the session was found', async () => {
+    const cli = startCli();
+    const terminal = startCli();
+    const shared = join(cli.dir, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const socket = join(shared, 's');
+    const attached = join(cli.dir, 'attached');
+    const real = execFileSync('sh', ['-c', 'command -v tmux'], { encoding: 'utf8' }).trim();
+    execFileSync(real, ['-S', socket, 'new-session', '-d', '-s', 'web', 'cat']);
+    onTestFinished(() => void spawnSync(real, ['-S', `${socket}.own`, 'kill-server']));
+    const swap = `mv '${socket}' '${socket}.own'; ln -s s.own '${socket}'`;
+    const script = `case "$*" in
+      *attach-session*) touch '${attached}' ;;
+      *list-sessions*) '${real}' "$@"; ${swap} ;;
+      *) exec '${real}' "$@" ;; esac`;
+    const PATH = `${binWith(cli.dir, 'tmux', script)}:${cli.env.PATH}`;
+    const env = { ...cli.env, THREADMUX_TMUX_SOCKET: socket };
+    const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    const shell = `PATH='${PATH}' ${process.execPath} ${PROGRAM} attach web 2> '${cli.dir}/said'`; // tmux sets its own PATH
+    terminal.tmux.call('new-session', '-d', '-s', 't', ...variables, shell);
+    await vi.waitFor(() => expect(() => terminal.tmux.call('list-sessions')).toThrow(), WAIT);
+    expect(existsSync(attached)).toBe(false);
+    expect(readFileSync(join(cli.dir, 'said'), 'utf8')).toContain('belongs to another user');
   });
 
   it('switches inside the same server instead of nesting, and needs a terminal', async () => {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdPlist, systemdUnit, UNLESS_78 } from '../../../bin/commands/service.ts';
@@ -171,6 +171,20 @@ describe('service install and remove', () => {
     expect(done.stderr).toContain('Failed to connect to bus');
     expect(done.stderr).toContain(`To start it yourself, run: ${manager} `);
     expect(existsSync(unit)).toBe(true);
+  });
+
+  it('do not wait for a named pipe or a device in the place of the file', async () => {
+    const { run, unit } = startService('exit 0');
+    mkdirSync(dirname(unit), { recursive: true });
+    for (const make of [() => spawnSync('mkfifo', [unit]), () => symlinkSync('/dev/zero', unit)]) {
+      make();
+      for (const act of ['install', 'remove']) {
+        const done = await run(['service', act]);
+        expect(done.stderr).toContain(`${unit} is not a file`);
+        expect(done.status).toBe(78);
+      }
+      rmSync(unit);
+    }
   });
 
   it('touch no file that someone else wrote, and are refused under sudo', async () => {

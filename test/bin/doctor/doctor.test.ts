@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -420,6 +420,20 @@ describe('doctor, checking Claude Code,', () => {
     write(join(shop, '.claude/settings.local.json'), turned(true));
     await ill.install(undefined, shop);
     expect(await hooks()).toContainEqual(both);
+  });
+
+  it('does not wait for what a project has in the place of its settings', async () => {
+    const ill = await correctSetup();
+    const shop = join(dirname(ill.root), 'shop');
+    const plugins = { 'threadmux@threadmux': [{ scope: 'project', projectPath: shop, version: '0.1.0' }] };
+    const list = join(dirname(ill.settings), 'plugins/installed_plugins.json');
+    mkdirSync(dirname(list), { recursive: true });
+    writeFileSync(list, JSON.stringify({ version: 2, plugins }));
+    mkdirSync(join(shop, '.claude'), { recursive: true });
+    symlinkSync('/dev/zero', join(shop, '.claude/settings.json'));
+    execFileSync('mkfifo', [join(shop, '.claude/settings.local.json')]);
+    const says = (await ill.examine()).map((one) => one.says).join('\n');
+    expect(says).not.toContain('only in these projects');
   });
 
   it('accepts hooks in single projects', async () => {

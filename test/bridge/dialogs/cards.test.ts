@@ -48,6 +48,21 @@ async function openWhispers({ workspace }: Setting) {
 }
 
 describe('a dialog', () => {
+  it('gets its card also if somebody locks the thread again before it is posted', async () => {
+    let times = 3;
+    const refused = { kind: 'answer', status: 400, body: { code: 160005, message: 'locked' } } as const;
+    const { setting, claude } = await begin({
+      faults: {
+        onRequest: ({ method, body }) =>
+          method === 'POST' && JSON.stringify(body ?? '').includes('dialog:') && times-- > 0 ? refused : undefined,
+      },
+    });
+    await claude.tell('choice', TRUST);
+    await setting.answer(claude, /Accessing workspace/);
+    expect(times).toBeLessThan(0);
+    expect(await cardsIn(setting, claude)).toHaveLength(1);
+  });
+
   it('is a card with its words, and a tap chooses exactly the tapped option', async () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', TRUST);
