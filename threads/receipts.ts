@@ -2,7 +2,7 @@
 // knows which messages were typed, and those who wait are notified. No request is needed.
 
 import { type DeliveryRecord, NO_NOTICE, type Registry, type ThreadRecord } from './registry.ts';
-import { unreportedPrompts, withSubmitted } from './submitted-prompts.ts';
+import { unreportedPrompts, visibleWordsOf, withSubmitted } from './submitted-prompts.ts';
 
 export interface Receipts {
   /** Called before it is typed, because the receipt may come before typing returns. */
@@ -224,5 +224,5 @@ function isSameWithFiles({ words, paths }: DeliveryRecord, prompt: string): bool
 }
 
 function folded(text: string): string {
-  return text.split(/\s+/).filter(Boolean).join(' ');
+  return visibleWordsOf(text).join(' ');
 }

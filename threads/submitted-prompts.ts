@@ -45,12 +45,15 @@ export function timesSubmitted(
   return submitted.filter((one) => one.print === print && one.at >= since).length;
 }
 
-/** Words only: the agent trims prompts. */
 function printOf(text: string): string {
-  const words = text
-    .replace(IMAGE, ' ')
+  const words = visibleWordsOf(text.replace(IMAGE, ' ')).filter((word) => !IMAGE_PATH.test(word));
+  return createHash('sha256').update(words.join(' ')).digest('base64url').slice(0, 22);
+}
+
+/** Prompts are compared by these: agents trim prompts, and some drop characters that cannot be seen. */
+export function visibleWordsOf(text: string): readonly string[] {
+  return text
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .split(/\s+/)
-    .filter((word) => word !== '' && !IMAGE_PATH.test(word))
-    .join(' ');
-  return createHash('sha256').update(words).digest('base64url').slice(0, 22);
+    .filter(Boolean);
 }

@@ -23,6 +23,7 @@ describe('a receipt', () => {
     ['a message that was given up', ['hi'], [typed(5, 'hi', { state: 'unconfirmed' })], ['5']],
     ['a text with guard characters', [' /x \\ '], [typed(5, '/x \\')], ['5']],
     ['a text that Claude trimmed', ['@a'], [typed(5, ' @a ')], ['5']],
+    ['a text whose zero-width characters the agent dropped', ['!x'], [typed(5, '\u200b !x')], ['5']],
     ['a text with other white space', ['a\nb'], [typed(5, 'a\n\n b')], ['5']],
     ['an image alone', ['[Image #1]'], [typed(5, '', { paths: [PNG] })], ['5']],
     ['text with an image', ['[Image #1]see'], [typed(5, 'see', { paths: [PNG] })], ['5']],

@@ -17,6 +17,8 @@ describe('submitted prompts', () => {
     expect(timesSubmitted(record, 'run the tests', 101)).toBe(0);
     expect(timesSubmitted(record, 'run the test', 0)).toBe(0);
     expect(timesSubmitted(record, 'what is this /tmp/a.png', 200)).toBe(1);
+    // Some agents drop what cannot be seen.
+    expect(timesSubmitted(record, '\u200b run the\u2060 tests', 100)).toBe(1);
   });
 
   it('count once per letter, and only the last ones are kept', () => {

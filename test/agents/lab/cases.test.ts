@@ -258,6 +258,7 @@ const DOES: Readonly<Record<Case, (agent: Agent) => Promise<void>>> = {
     if (driverOf(agent.name).typing.refuse('!touch hacked') === undefined) {
       await sent;
       await thread.posted(blank, /Echo: !touch hacked/);
+      await thread.marked(blank, '✅');
     } else {
       await expect(sent).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing was typed') });
       await thread.ready();
