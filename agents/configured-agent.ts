@@ -11,22 +11,25 @@ export interface ConfiguredAgent {
   readonly command: readonly string[];
   /** Names of variables, some with a "*" at the end. */
   readonly environment: readonly string[];
+  /** Those of a headless run. A list in the configuration is the whole list. */
+  readonly headlessEnvironment: readonly string[];
 }
 
 type AgentsConfig = Pick<Config, 'agents'>;
 
 export function configuredAgent({ agents }: AgentsConfig, name: string): ConfiguredAgent {
   const driver = driverOf(name);
-  const { command = [driver.name], environment = [...COMMON_VARIABLES, ...driver.variables] } =
-    agents[driver.name] ?? {};
-  return { driver, command, environment };
+  const { command = [driver.name], environment: given } = agents[driver.name] ?? {};
+  const environment = given ?? [...COMMON_VARIABLES, ...driver.variables];
+  const headlessEnvironment = given ?? [...environment, ...(driver.headless?.variables ?? [])];
+  return { driver, command, environment, headlessEnvironment };
 }
 
 /** What runs it without a terminal. Throws for an agent that cannot: the configuration may have changed since it was started. */
-export function asHeadless({ driver, command, environment }: ConfiguredAgent) {
+export function asHeadless({ driver, command, headlessEnvironment: variables }: ConfiguredAgent) {
   const { headless } = driver;
   if (headless === undefined) throw new ThreadmuxError('bad_usage', `${driver.title} cannot run without a terminal.`);
-  return { driver: { ...driver, headless }, command, variables: [...environment, ...(headless.variables ?? [])] };
+  return { driver: { ...driver, headless }, command, variables };
 }
 
 /** The agent that this command starts; undefined if it is another program. The expected one counts first. */

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { displayWidth } from '../core/markdown-tables.ts';
-import { neutralise } from '../core/untrusted-text.ts';
+import { neutralise, spelledOut } from '../core/untrusted-text.ts';
 
 const SHOWN_AFTER_MS = 300;
 
@@ -17,12 +17,17 @@ export function printJsonLine(value: unknown): void {
 }
 
 /** JSON leaves these control characters as they are, and a terminal may act on them. */
-function harmless(json: string): string {
+export function harmless(json: string): string {
   return json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }
 
 export function printText(text: string): void {
   if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+}
+
+/** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal. */
+export function printForeignText(text: string): void {
+  printText(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
 }
 
 /** For people: on stderr, so that programs which read stdout do not see it. */

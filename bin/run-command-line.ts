@@ -6,6 +6,7 @@ import { maskSecrets } from '../core/log.ts';
 import { HOOKED_BY } from '../core/session-environment.ts';
 import { neutralise } from '../core/untrusted-text.ts';
 import { homeError, homeRoot } from '../home/home.ts';
+import { harmless } from './print.ts';
 import { makeProgram } from './program.ts';
 
 const dashes = process.argv.indexOf('--');
@@ -25,10 +26,10 @@ export function runCommandLine(): void {
     .catch((thrown: unknown) => {
       if (thrown instanceof CommanderError) return endUsage(thrown);
       const error = explained(thrown);
-      if (wantsJson) process.stderr.write(`${maskSecrets(JSON.stringify(errorData(error)))}\n`);
+      if (wantsJson) process.stderr.write(`${harmless(maskSecrets(JSON.stringify(errorData(error))))}\n`);
       else console.error(`threadmux: ${neutralise(maskSecrets(explain(error)))}`);
       if (!isThreadmuxError(error) && error instanceof Error && !wantsJson)
-        console.error(maskSecrets(error.stack ?? ''));
+        console.error(neutralise(maskSecrets(error.stack ?? '')));
       process.exit(exitCodeOf(error));
     });
 }
@@ -47,7 +48,7 @@ function endUsage(error: CommanderError): never {
     const usage = new ThreadmuxError('bad_usage', error.message.replace(/^error: /, ''), {
       hint: 'Run with --help for usage.',
     });
-    process.stderr.write(`${JSON.stringify(errorData(usage))}\n`);
+    process.stderr.write(`${harmless(JSON.stringify(errorData(usage)))}\n`);
   }
   process.exit(EXIT.usage);
 }

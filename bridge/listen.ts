@@ -42,13 +42,18 @@ interface ListenOptions {
   readonly onTalk?: (message: DiscordMessage) => void;
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
-  readonly meaningOf: (written: Omit<WrittenText, 'afterAnother'> & { readonly channelId: string }) => TextMeaning;
+  readonly meaningOf: (written: Omit<WrittenText, 'afterAnother'> & HeardText) => TextMeaning;
   readonly onThread?: (thread: ThreadRef, isLive: boolean) => void;
   /** Threads that users create by hand. */
   readonly adoption?: Pick<ThreadAdoption, 'heard' | 'heardAll' | 'readFirst'>;
   /** All threads of the guild that are open. */
   readonly onActive?: (ids: ReadonlySet<string>, guild: string) => void;
   readonly onThreadGone?: (id: string) => void;
+}
+
+interface HeardText {
+  readonly channelId: string;
+  readonly liveAt: number | undefined;
 }
 
 /** What the gateway calls with every event. */
@@ -86,7 +91,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   function answersOf(message: DiscordMessage, text: string, liveAt: number | undefined) {
     if (text === '' || message.attachments.length > 0) return {};
     const meaning = options.meaningOf({
-      ...{ id: message.id, channelId: message.channel_id, text },
+      ...{ id: message.id, channelId: message.channel_id, text, liveAt },
       repliedTo: message.message_reference?.message_id,
       live: isFresh(liveAt, performance.now()),
     });

@@ -170,8 +170,10 @@ export async function startServer(
   });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
-    meaningOf({ channelId, ...written }) {
-      return textMeaning({ ...written, afterAnother: prompts.hasJustEnded(channelId) }, prompts.inThread(channelId));
+    meaningOf({ channelId, liveAt = performance.now(), ...written }) {
+      const hasCard = threads.registry.get(channelId)?.dialog !== undefined;
+      const hasEnded = prompts.hasJustEnded(channelId, liveAt) || dialogs.hasJustEnded(channelId, liveAt);
+      return textMeaning({ ...written, afterAnother: hasCard || hasEnded }, prompts.inThread(channelId));
     },
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),

@@ -19,7 +19,7 @@ export interface WrittenText {
   readonly repliedTo: string | undefined;
   /** Received from the gateway when it was written; not replayed, and not read later after a gap or a restart. */
   readonly live: boolean;
-  /** Another prompt of the thread ended a moment ago: the text may have been written for that one. */
+  /** Another question of the thread ended a moment ago, or is open on the screen: the text may have been written for that one. */
   readonly afterAnother: boolean;
 }
 

@@ -1,5 +1,7 @@
 // What is sent to the addresses in "notify", and when. Pure.
 
+import { neutralise } from './untrusted-text.ts';
+
 export const WEBHOOK_EVENTS = ['needs you', 'done', 'failed'] as const;
 type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
@@ -46,7 +48,7 @@ const TAG: Readonly<Record<WebhookEvent, string>> = {
 
 export function webhookRequest({ format }: Pick<Webhook, 'format'>, news: WebhookNews): WebhookRequest {
   const { event, session, host, for: what } = news;
-  const text = `${session} on ${host} ${WORDS[event]}${what === null ? '' : ` (${what})`}`;
+  const text = `${plain(session)} on ${host} ${WORDS[event]}${what === null ? '' : ` (${plain(what)})`}`;
   if (format === 'json')
     return {
       headers: { 'content-type': 'application/json' },
@@ -62,6 +64,11 @@ export function webhookRequest({ format }: Pick<Webhook, 'format'>, news: Webhoo
     },
     body: text,
   };
+}
+
+/** A host or a program has chosen these words, and many services make links and mentions of a text. */
+function plain(words: string): string {
+  return neutralise(words).replace(/[<>[\]@`]/g, '_');
 }
 
 /** The path and the query of an address may be a secret. */

@@ -5,17 +5,20 @@ import { join } from 'node:path';
 import { check } from 'recheck';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { allDrivers } from '../agents/list.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = 'agents bin bridge core discord home hooks hosts streams threads tmux workspace scripts install';
 
-/** Built at run time; each with its worst case, or why it needs no check. */
-const MADE: Readonly<Record<string, string | { readonly because: string }>> = {
+/** Built at run time; each with all its cases or the worst one, or why it needs no check. */
+const MADE: Readonly<Record<string, readonly string[] | { readonly because: string }>> = {
   "threads/reconcile.ts: new RegExp(pattern, 'u')": {
     because: 'the user’s own pattern, on the first 200 characters of a name',
   },
-  "agents/screen-fingerprint.ts: new RegExp(dialogLine, 'm')": '/^ *(Esc to cancel|Enter to select|Enter to confirm)/m',
-  "agents/claude/screen/shown-text.ts: new RegExp(BOX, 'm')": '/^❯\u00a0/m',
+  "agents/screen-fingerprint.ts: new RegExp(dialogLine, 'm')": allDrivers().flatMap(({ screen }) =>
+    screen.dialogLine === undefined ? [] : [`/${screen.dialogLine}/m`],
+  ),
+  "agents/claude/screen/shown-text.ts: new RegExp(BOX, 'm')": ['/^❯\u00a0/m'],
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
 };
 
@@ -38,8 +41,8 @@ function expressionsIn(path: string, text: string): readonly Found[] {
     const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
     if (ts.isRegularExpressionLiteral(node)) found.push({ place: `${path}:${line}`, text: node.text });
     else if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(source) === 'RegExp') {
-      const made = MADE[`${path}: ${node.getText(source)}`];
-      if (typeof made !== 'object') found.push({ place: `${path}:${line}`, text: made ?? node.getText(source) });
+      const made = MADE[`${path}: ${node.getText(source)}`] ?? [node.getText(source)];
+      if (!('because' in made)) found.push(...made.map((text) => ({ place: `${path}:${line}`, text })));
     }
     ts.forEachChild(node, visit);
   };

@@ -2,7 +2,7 @@
 // server, and one script for the screens that may have changed. Other hosts only when there is a reason: they say when a pane moves.
 
 import { setMaxListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { createLastParsed } from '../core/last-parsed.ts';
 import type { Log } from '../core/log.ts';
 import type { HostList } from '../tmux/host-list.ts';
@@ -46,6 +46,8 @@ const ACTIVE_MS = 1_500;
 const AGAIN_MS = 150;
 /** Before the second look at a screen of this machine. */
 const AGAIN_HERE_MS = 80;
+/** A host is left alone this many times as long as it took to read its screens. */
+const PAUSED = 4;
 /** A look that failed is tried again so often; then only when something happens there. */
 const MOST_FAILURES = 5;
 const RETRY_MS = 500;
@@ -64,6 +66,7 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
   const pauses = new Map<string, number>();
   const busy = new Map<string, AbortController>();
   const failures = new Map<string, number>();
+  const pausedUntil = new Map<string, number>();
   const stopping = new AbortController();
   const { signal } = stopping;
   setMaxListeners(0, signal); // as many as there are tmux servers looked at
@@ -126,18 +129,24 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
         if (other !== undefined) seen[index] = (await lookAtPanes(tmux, [other], call))[0] ?? { kind: 'gone' };
       }
     }
-    for (const [index, record] of records.entries()) options.took(record, seen[index] ?? { kind: 'gone' }, at);
+    // One screen per turn, and then a pause: a host may fill all screens, and reading them takes seconds.
+    for (const [index, record] of records.entries()) {
+      const began = performance.now();
+      options.took(record, seen[index] ?? { kind: 'gone' }, at);
+      const pauseMs = PAUSED * (performance.now() - began);
+      pausedUntil.set(record.host, Math.max(Date.now(), pausedUntil.get(record.host) ?? 0) + pauseMs);
+      await nextTurn();
+    }
     if (records.some(({ thread }) => options.isUnsure(thread))) setTimeout(options.again, AGAIN_MS).unref();
   }
 
   function isDueThere({ thread, host, at }: ThreadRecord, now: number): boolean {
     const looked = lookedAt.get(thread);
-    if (options.isAway(host)) return false;
+    if (options.isAway(host) || now < (pausedUntil.get(host) ?? 0)) return false;
     if (looked === undefined) return true; // the first time, and when the host is back
-    const wanted = wantedAt.get(thread);
     const tries = unsure.get(thread) ?? 0;
     unsure.delete(thread);
-    if (wanted !== undefined && now - wanted >= SOON_MS) return true;
+    if (now - (wantedAt.get(thread) ?? now) >= SOON_MS) return true;
     // It was reported at `at`. If it has just become active, a delivery may be looking at it.
     const knownAt = Math.max(looked, at, options.changedAt(thread));
     if (options.isActive(thread) && now - knownAt >= ACTIVE_MS) return true;
@@ -158,10 +167,8 @@ export function createLooks({ hosts, log, ...options }: LooksOptions): PaneLooks
     return true;
   }
 
-  function known(live: readonly ThreadRecord[]): readonly ThreadRecord[] {
-    const names = new Set(hosts.names());
-    return live.filter(({ host }) => names.has(host));
-  }
+  const known = (live: readonly ThreadRecord[], names = new Set(hosts.names())) =>
+    live.filter(({ host }) => names.has(host));
 
   function failedBecause(error: Error): void {
     if (signal.aborted || failed === error.message) return;
@@ -231,9 +238,9 @@ function paneOf(record: ThreadRecord, { byId, active }: IndexedPanes): ListedPan
 function byServer(records: readonly ThreadRecord[]): readonly (readonly ThreadRecord[])[] {
   const groups = new Map<string, ThreadRecord[]>();
   for (const record of records) {
-    const group = groups.get(serverOf(record));
-    if (group === undefined) groups.set(serverOf(record), [record]);
-    else group.push(record);
+    const group = groups.get(serverOf(record)) ?? [];
+    groups.set(serverOf(record), group);
+    group.push(record);
   }
   return [...groups.values()];
 }

@@ -1,6 +1,7 @@
 // The state of a session, from everything that is known about it. Pure. test/threads/session-state.test.ts has the table.
 
 import type { AgentScreen } from '../agents/screen.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ThreadRecord } from './registry.ts';
 
 /** In JSON as they are. */
@@ -153,4 +154,10 @@ const STATE_WORDS: Readonly<Record<SessionState['state'], string>> = {
 
 export function stateWords({ state, for: about }: SessionState): string {
   return about === undefined ? STATE_WORDS[state] : `${STATE_WORDS[state]} (${about})`;
+}
+
+/** For a message. The title of a dialog comes from the pane, which is not trusted. */
+export function stateInMessage(state: SessionState, longest?: number): string {
+  const about = state.for;
+  return stateWords(about?.startsWith('dialog:') ? { ...state, for: untrustedCode(about, longest) } : state);
 }

@@ -67,7 +67,21 @@ export async function lookAtPane(tmux: Tmux, pane: PaneRef, options: LookOptions
       { doing: `look at pane ${pane.paneId}`, maxBytes: history > 0 ? HISTORY_BYTES : SCREEN_BYTES, ...call },
     )
     .catch(unlessGone(undefined));
-  return printed === undefined ? { kind: 'gone' } : readLook(printed, mark, pane);
+  if (printed === undefined) return { kind: 'gone' };
+  const seen = readLook(printed, mark, pane);
+  return seen.kind === 'gone' || history > 0 ? seen : withinScreen(seen);
+}
+
+const MOST_CHARACTERS = 256 * 1024;
+const MOST_ROWS = 1_000;
+
+/** A hostile host may send megabytes as the text, and something else with colours. What reads the text is not meant for so much. */
+function withinScreen(seen: PaneLook): PaneLook {
+  const rows = seen.text
+    .slice(-MOST_CHARACTERS)
+    .split('\n')
+    .slice(-MOST_ROWS - 1);
+  return { ...seen, text: rows.join('\n') };
 }
 
 function readLook(printed: string, mark: string, pane: Pick<PaneRef, 'paneId' | 'serverPid'>): LookResult {
@@ -187,7 +201,8 @@ export async function lookAtPanes(
   const seen = new Map(wanted.map((pane, at) => [pane, blocks[at] ?? '']));
   return panes.map((pane) => {
     const block = seen.get(pane) ?? '';
-    return block === '' ? { kind: 'gone' } : readLook(block, mark, pane);
+    const look = block === '' ? undefined : readLook(block, mark, pane);
+    return look?.kind === 'pane' ? withinScreen(look) : { kind: 'gone' };
   });
 }
 

@@ -28,7 +28,7 @@ const PLACEHOLDER = /\[paste#\d{1,6}(?:\+\d{1,6}lines|\d{1,9}chars)?\]/u;
 
 export const piScreen: ScreenReader = {
   read: readPiScreen,
-  dialogLine: '^ *(→ |.*escape/ctrl.c cancel)',
+  dialogLine: '^ *→ |escape/ctrl.c cancel',
   boxHolds: (screen, text) => boxShows(screen, text, PLACEHOLDER),
   // A message of the user's has no mark of its own.
   timesShown: (screen, text) =>

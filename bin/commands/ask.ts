@@ -50,21 +50,31 @@ export async function ask(question: string, flags: AskFlags): Promise<void> {
   printText(answer);
 }
 
-async function answerHere({ question, options }: Question, signal: AbortSignal): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+/** Undefined if the terminal was closed, or the question was answered elsewhere. */
+async function answerHere({ question, options }: Question, signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, signal });
+  let isStopped = false;
+  lines.once('SIGINT', () => {
+    isStopped = true;
+    lines.close();
+  });
   const list = options.map((label, at) => `  ${at + 1}. ${printable(label)}\n`).join('');
+  lines.setPrompt(`${printable(question)}\n${list}Answer here or in the thread: `);
   try {
-    for (;;) {
-      const typed = (
-        await lines.question(`${printable(question)}\n${list}Answer here or in the thread: `, { signal })
-      ).trim();
+    lines.prompt();
+    // Not `question()`: a line that comes before it is called again would be lost.
+    for await (const line of lines) {
+      const typed = line.trim();
       const answer =
         options.length === 0 ? typed : (options[Number(typed) - 1] ?? options.find((one) => isSame(one, typed)));
       if (answer !== undefined && answer !== '') return answer;
+      lines.prompt();
     }
   } finally {
     lines.close();
   }
+  if (isStopped) throw new ThreadmuxError('not_submitted', 'the question was cancelled');
+  return undefined;
 }
 
 const isSame = (option: string, typed: string) => option.trim().toLowerCase() === typed.toLowerCase();

@@ -7,7 +7,7 @@ import type { Config } from '../../core/config.ts';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { quoteShellWords } from '../../core/shell-word.ts';
-import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise } from '../../core/untrusted-text.ts';
 import { NO_TMUX } from '../../hosts/host-errors.ts';
 import { socketOf, toSessionPane } from '../../threads/panes.ts';
 import { readTmuxVariable } from '../../tmux/pane.ts';
@@ -15,7 +15,7 @@ import { asScript } from '../../tmux/tmux.ts';
 import { postInThread } from '../acts/own-thread.ts';
 import { readScreenLines } from '../acts/read-screen.ts';
 import { findTarget, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
-import { printJson, printNote, printText, withProgress } from '../print.ts';
+import { printForeignText, printJson, printNote, printText, withProgress } from '../print.ts';
 
 interface AttachFlags {
   readonly host?: string;
@@ -96,7 +96,7 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
   if (flags.json) return printJson({ host, name: session.name, text, ...screen, ...posted });
   if (flags.post) return printNote(`Posted ${screen.lines} lines into the thread of ${session.name}.`);
   if (screen.truncated) printText(truncationMark(screen.omittedLines));
-  printText(withoutControls(text));
+  printForeignText(text);
   if (screen.dead) printNote(`The program has exited with status ${screen.exitStatus ?? 'unknown'}.`);
 }
 
@@ -113,11 +113,6 @@ async function postScreen(target: SessionTarget, text: string, reach: SessionFin
       : { text: '', attached: { name: 'screen.txt', text: shown } };
   const posting = postInThread(toSessionPane(host, socket, session), { ...say, silent: true }, reach.home);
   return withProgress('posting', posting);
-}
-
-/** tmux prints none, but a hostile host may answer with sequences that set the clipboard or the title of this terminal. */
-function withoutControls(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, spelledOut);
 }
 
 function truncationMark(omitted: number): string {

@@ -4,7 +4,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readText } from '../../home/atomic-write.ts';
 import { openContext } from '../command-context.ts';
-import { printable, printNote, printText } from '../print.ts';
+import { printable, printJsonLine, printNote, printText } from '../print.ts';
 
 interface LogsFlags {
   readonly follow?: boolean;
@@ -17,7 +17,7 @@ const LOOK_MS = 250;
 export async function logs({ follow, lines, json }: LogsFlags): Promise<void> {
   const { home } = openContext('cli');
   const path = home.path('log', 'threadmux.log');
-  const show = (line: string) => printText(json ? JSON.stringify(entryOf(line)) : printable(line));
+  const show = (line: string) => (json ? printJsonLine(entryOf(line)) : printText(printable(line)));
   const file = open(path);
   const [now, start] = file === undefined ? ['', 0] : readFrom(file.fd, 0);
   if (file !== undefined) closeSync(file.fd);

@@ -15,6 +15,7 @@ import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
+import { printable } from '../print.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
 
 interface UpOptions {
@@ -203,5 +204,5 @@ function untilStopped(): Promise<void> {
 }
 
 function printer({ verbose }: UpOptions): ((line: string) => void) | undefined {
-  return verbose ? (line) => console.error(line) : undefined;
+  return verbose ? (line) => console.error(printable(line)) : undefined;
 }

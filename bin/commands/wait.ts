@@ -4,7 +4,7 @@ import { EXIT } from '../../core/errors.ts';
 import { lastReply } from '../acts/last-reply.ts';
 import { type WaitedReply, waitForReply } from '../acts/wait-reply.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
-import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
+import { printable, printForeignText, printJson, printNote, withProgress } from '../print.ts';
 
 interface WaitFlags {
   readonly host?: string;
@@ -36,7 +36,7 @@ export function printWaited(
 ): void {
   process.exitCode = CODES[state];
   if (json) return printJson({ ...about, state, about: what, reply });
-  if (reply !== null) printText(reply);
+  if (reply !== null) printForeignText(reply);
   const name = printable(about.name);
   if (state === 'needs_person') printNote(`${name} needs you (${what}). Answer in its thread or in its terminal.`);
   else if (state === 'timeout') printNote(`${name} is not idle yet (${what}).`);
@@ -59,6 +59,6 @@ export async function printReply(
       ...{ host, name: session.name, reply: text, finished, at: at === undefined ? null : new Date(at).toISOString() },
     });
   }
-  if (reply !== undefined) return printText(reply.text);
+  if (reply !== undefined) return printForeignText(reply.text);
   printNote(`${printable(session.name)} has not replied yet, or its agent runs without threadmux's hooks.`);
 }

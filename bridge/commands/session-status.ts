@@ -8,7 +8,7 @@ import { repositoryAt } from '../../hosts/repository.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
-import { readingOf, stateOfSession, stateWords } from '../../threads/session-state.ts';
+import { readingOf, stateInMessage, stateOfSession } from '../../threads/session-state.ts';
 import type { ShownState } from '../../threads/stored-states.ts';
 import { settingsInForce } from '../../threads/thread-settings.ts';
 import { lookAtPane } from '../../tmux/look.ts';
@@ -43,7 +43,7 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];
   return [
-    `${STATE_SIGNS[state.state]} **${untrustedCode(sessionName)}** ${stateWords(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    `${STATE_SIGNS[state.state]} **${untrustedCode(sessionName)}** ${stateInMessage(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
     repository && repositoryText(repository),
     about.filter(Boolean).join(' · '),
   ]

@@ -7,7 +7,7 @@ import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { StateName } from '../../threads/session-state.ts';
-import { stateWords } from '../../threads/session-state.ts';
+import { stateInMessage } from '../../threads/session-state.ts';
 import type { Threads } from '../../threads/session-threads.ts';
 import { type ShownState, shownStates } from '../../threads/stored-states.ts';
 import type { HostList } from '../../tmux/host-list.ts';
@@ -113,10 +113,8 @@ export const STATE_SIGNS: Readonly<Record<StateName, string>> = {
   unreachable: '🔌',
 };
 
-/** The title of a dialog and the name of a program come from the pane, which is not trusted. */
 function wordsFor({ pane }: Session, state: ShownState): string {
-  if (state.state === 'shell' && !isShell(pane.command)) return untrustedCode(pane.command);
-  return state.for?.startsWith('dialog:') ? `needs you (${untrustedCode(state.for)})` : stateWords(state);
+  return state.state === 'shell' && !isShell(pane.command) ? untrustedCode(pane.command) : stateInMessage(state);
 }
 
 export function sessionAge(createdAt: number): string {

@@ -94,7 +94,12 @@ async function applyMode(
   if (keys === undefined) return later;
   const done = await tools.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
   if (done.is === 'done') return `${driver.title} is in this mode now.`;
-  if (done.is === 'hidden') return `${done.because} ${later} To change it now, make room and send this again.`;
+  if (done.is === 'hidden') {
+    const between = done.hasPressed
+      ? 'The key was pressed before, so it is in another mode than it was: look with `!status` afterwards. '
+      : '';
+    return `${done.because} ${between}${later} To change it now, make room and send this again.`;
+  }
   return `${driver.title} does not offer this mode while it runs, and is in \`${modeName(done.now, driver)}\` mode. ${later}`;
 }
 

@@ -23,8 +23,8 @@ type ModeSwitch =
   | { readonly is: 'done' }
   /** The key does not lead to it; `now` is the mode after a full round. */
   | { readonly is: 'not-offered'; readonly now: string }
-  /** The mode cannot be read now; `because` is a sentence. */
-  | { readonly is: 'hidden'; readonly because: string };
+  /** The mode cannot be read now; `because` is a sentence. `hasPressed`: the key was pressed before, so it is another one than it was. */
+  | { readonly is: 'hidden'; readonly because: string; readonly hasPressed: boolean };
 
 const MOST_PRESSES = 6;
 
@@ -52,14 +52,16 @@ export async function switchMode(pane: FoundPane, { wanted, order, driver, keys 
   const seen: string[] = [];
   for (;;) {
     const shown = await shownMode(pane, seen.at(-1));
-    if (shown.kind !== 'empty') return { is: 'hidden', because: describeScreen(shown, driver.title) };
+    if (shown.kind !== 'empty')
+      return { is: 'hidden', because: describeScreen(shown, driver.title), hasPressed: seen.length > 0 };
     seen.push(shown.mode);
     const step = modeStep(wanted, seen, keys.names);
     if (step === 'done') return { is: 'done' };
     if (step === 'not-offered') return { is: 'not-offered', now: shown.mode };
     const guard = { pane: pane.record, command: undefined, dialog: driver.screen.dialogLine };
     const pressed = await pressKeys(pane.tmux, guard, String(BigInt(order) + BigInt(seen.length)), [keys.key]);
-    if (pressed.kind === 'refused') return { is: 'hidden', because: `${driver.title} shows something else now.` };
+    if (pressed.kind === 'refused')
+      return { is: 'hidden', because: `${driver.title} shows something else now.`, hasPressed: seen.length > 1 };
   }
 }
 

@@ -37,6 +37,12 @@ export async function answerQuestion(
   const seen = await seeDialog({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
   if (action === undefined) return false;
+  const hasEnded = prompts.hasJustEnded(thread, liveAt ?? 0) || dialogs.hasJustEnded(thread, liveAt ?? 0);
+  if (action.do === 'choose' && message.repliedTo === undefined && hasEnded) {
+    await outcomes.unclear(message);
+    inbox.done(message);
+    return true;
+  }
   // After a crash it is not typed as a message: it may be in the dialog.
   inbox.put({ ...message, answers: 'unclear' });
   const said = await dialogs.tapped({

@@ -43,18 +43,27 @@ export function cardDraft(dialog: AgentDialog, print: string, agent: string): Me
   const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
   const cut =
     dialog.title === '' ? '-# ⚠️ The beginning does not fit on the screen. Read it in the terminal first.' : '';
-  const content = [`🔔 **${dialogTitle(dialog, agent)}**`, cut, block(lines), link(dialog), hint(dialog)]
+  const { text, isCut } = block(lines);
+  const more = isCut ? `-# ⚠️ The end does not fit here: ${WHOLE} has all of it.` : '';
+  const content = [`🔔 **${dialogTitle(dialog, agent)}**`, cut, text, more, link(dialog), hint(dialog)]
     .filter(Boolean)
     .join('\n');
-  return { content, components: cardButtons(dialog, print) };
+  const data = new TextEncoder().encode(neutralise(lines.join('\n')));
+  return { content, components: cardButtons(dialog, print), files: isCut ? [{ name: WHOLE, data }] : [] };
 }
+
+const WHOLE = 'dialog.txt';
 
 /** A panel as one or two messages. */
 export function panelTexts(dialog: AgentDialog, head: string): readonly string[] {
   const lines = wrapped(dialog.text);
   const cut = fitting(lines);
-  if (cut === lines.length) return [`${head}\n${block(lines)}`];
-  return [`${head}\n${block(lines.slice(0, cut))}`, block(lines.slice(cut))];
+  const shown = (part: readonly string[]) => {
+    const { text, isCut } = block(part);
+    return isCut ? `${text}\n-# ⚠️ The end does not fit here. \`!screen\` shows it.` : text;
+  };
+  if (cut === lines.length) return [`${head}\n${shown(lines)}`];
+  return [`${head}\n${shown(lines.slice(0, cut))}`, shown(lines.slice(cut))];
 }
 
 /** What a button of a card does. */
@@ -176,13 +185,12 @@ function short(label: string, longest = 80): string {
 }
 
 /** Nothing in it may be hidden: people answer by it. */
-function block(lines: readonly string[]): string {
+function block(lines: readonly string[]): { readonly text: string; readonly isCut: boolean } {
   const all = wrapped(lines);
-  if (all.every((line) => line.trim() === '')) return '';
+  if (all.every((line) => line.trim() === '')) return { text: '', isCut: false };
   let shown = all.slice(0, Math.max(fitting(all), 1));
   while (insideFence(shown.join('\n')).length > ROOM && shown.length > 1) shown = shown.slice(0, -1);
-  const isCut = shown.length < all.length;
-  return `${insideFence(shown.join('\n'))}${isCut ? '\n-# ⚠️ The end does not fit here. `!screen` shows it.' : ''}`;
+  return { text: insideFence(shown.join('\n')), isCut: shown.length < all.length };
 }
 
 /** How many of the lines have room. */

@@ -6,11 +6,11 @@ import { driverOf } from '../../agents/list.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
-import type { Log } from '../../core/log.ts';
 import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import { editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
+import { createLastEnds } from '../../threads/last-ends.ts';
 import type { Notices } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
@@ -31,6 +31,8 @@ export interface Dialogs {
   look(thread: string, why?: PanelReason): Promise<boolean>;
   /** Resolves with a text for the user who tapped, if there is something to say. */
   tapped(tap: CardTap): Promise<string | undefined>;
+  /** A text that was written then (`performance.now`) may have been meant for a dialog that is over. */
+  hasJustEnded(thread: string, at: number): boolean;
 }
 
 /** What a panel is closed for: a command from the thread opened it, or a message waits. */
@@ -61,11 +63,10 @@ interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'l
 const AGAIN_MS = 3_000;
 
 export function createDialogs(parts: DialogsParts): Dialogs {
-  const { hosts, prompts, rest, say, states, signal } = parts;
+  const { hosts, prompts, rest, say, states, signal, log } = parts;
   /** A question of a program has no dialog. */
   const isAsked = (thread: string) => prompts.inThread(thread).some(({ ofProgram }) => !ofProgram);
   const { registry } = parts.threads;
-  const log: Log = parts.log;
   const inTurn = createKeyedQueue();
   /** The dialog that each pane shows, since when, and whether a prompt stands for it. */
   const open = new Map<string, { readonly print: string; readonly at: number; isPrompted: boolean }>();
@@ -74,6 +75,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   const timers = new Map<string, NodeJS.Timeout>();
   /** The last dialog that was answered without a person; it is tried once, then it gets a card. */
   const tried = new Map<string, string>();
+  const ends = createLastEnds();
 
   const paneOf = (record: ThreadRecord): FoundPane => ({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const cardOf = (thread: string) => registry.get(thread)?.dialog;
@@ -134,6 +136,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       case 'post':
         return post(thread, seen, card);
       case 'edit':
+        ends.note(thread);
         if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print, driver.title));
         return note(thread, card, { print });
       case 'replace':
@@ -160,11 +163,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   /** Stored first: after a crash it is posted with the same nonce. */
-  async function post(
-    thread: string,
-    { dialog, print, driver }: SeenDialog,
-    before: DialogCard | undefined,
-  ): Promise<true> {
+  async function post(thread: string, seen: SeenDialog, before: DialogCard | undefined): Promise<true> {
+    const { dialog, print, driver } = seen;
     const about = { print, which: dialog.which, title: dialogTitle(dialog, driver.title), message: '' };
     const card = before ?? { ...about, id: randomBytes(12).toString('base64url') };
     registry.change(thread, { dialog: card });
@@ -178,6 +178,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   }
 
   async function close(thread: string, card: DialogCard, how: 'terminal' | 'exited' | 'prompted'): Promise<false> {
+    ends.note(thread);
     const content = endOfCard(card, how, driverOf(registry.get(thread)?.agent ?? '').title);
     // Killed before the answer of Discord: the nonce finds the message.
     const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
@@ -241,10 +242,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   });
   registry.onChange(({ thread, closed, dialog }) => {
     // A prompt that comes late changes the registry, but not the screen.
-    const isOver = closed || isAsked(thread);
-    if (dialog !== undefined && isOver && !signal.aborted) void look(thread);
+    if (dialog !== undefined && (closed || isAsked(thread)) && !signal.aborted) void look(thread);
   });
   for (const { thread, closed, dialog } of registry.all()) if (closed && dialog !== undefined) void look(thread);
 
-  return { look, tapped: (tap) => inTurn(tap.thread, () => answer(tap)) };
+  return { look, tapped: (tap) => inTurn(tap.thread, () => answer(tap)), hasJustEnded: ends.isJustBefore };
 }

@@ -3,7 +3,7 @@
 import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
 import { button } from '../../discord/messages.ts';
-import { stateWords } from '../../threads/session-state.ts';
+import { stateInMessage } from '../../threads/session-state.ts';
 import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
 import type { PanelRow, PanelView } from './panel-rows.ts';
 
@@ -45,7 +45,8 @@ function line({
   at,
 }: PanelRow): string {
   const where = branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${isWorktree ? ' (worktree)' : ''}`;
-  const what = state === undefined ? WHY_NOT[because ?? 'starting'] : `${words(state)} ${when(state.since)}`;
+  const what =
+    state === undefined ? WHY_NOT[because ?? 'starting'] : `${stateInMessage(state, 80)} ${when(state.since)}`;
   const link = thread === undefined ? '' : ` <#${thread}>`;
   const parts = [
     `${STATE_SIGNS[state?.state ?? 'ended']} ${untrustedCode(label, 80)}${link} ${what}`,
@@ -63,11 +64,6 @@ function line({
 function worktreeLine({ project, name, branch, host, thread }: PanelView['worktrees'][number]): string {
   const link = thread === '' ? '' : ` <#${thread}>`;
   return `🌿 ${untrustedCode(`${project}/${name}`, 80)}${link} · ⎇ ${untrustedCode(branch, 60)} · ${untrustedLine(host, 60)}`;
-}
-
-/** The title of a dialog comes from the pane, which is not trusted. */
-function words(state: NonNullable<PanelRow['state']>): string {
-  return state.for?.startsWith('dialog:') ? `needs you (${untrustedCode(state.for, 80)})` : stateWords(state);
 }
 
 const when = (ms: number) => `<t:${Math.floor(ms / 1_000)}:R>`;

@@ -11,6 +11,8 @@ import { type PictureSize, parseRows } from './rows.ts';
 import { FONT_FAMILY, type Point, pictureSvg } from './svg.ts';
 
 const PATIENCE_MS = 5_000;
+/** Far more than a screen with another colour in each cell has. A hostile host may send megabytes. */
+const MOST_CHARACTERS = 2 ** 20;
 
 /** One at a time: several at once would need several times the memory. */
 const inTurn = createKeyedQueue();
@@ -22,6 +24,7 @@ export async function renderPicture(
   cursor?: Point,
   patienceMs = PATIENCE_MS,
 ): Promise<Uint8Array | undefined> {
+  if (ansi.length > MOST_CHARACTERS) return undefined;
   try {
     const fonts = [fontFile('DejaVuSansMono.ttf'), fontFile('DejaVuSansMono-Bold.ttf')] as const;
     const isCovered = coverage(await readFile(fonts[0]));

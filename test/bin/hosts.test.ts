@@ -62,6 +62,16 @@ describe('sessions on another host', () => {
     expect(json.data().text).toContain('\u001b]52;c;QQ==\u0007\u009bevil');
   });
 
+  it('cannot act on it with what they tell doctor', async () => {
+    const tmux = join(tempFolder(), 'tmux');
+    const version = "printf 'tmux 3.4\\033]52;c;QQ==\\007\\302\\233evil\\n'";
+    writeFileSync(tmux, `#!/bin/sh\ncase $1 in -V) ${version} ;; *) exec tmux "$@" ;; esac\n`, { mode: 0o755 });
+    const { run } = await startTwo({ tmux });
+    const { stdout } = await run(['doctor', '--host', 'far']);
+    expect(stdout).toContain('tmux 3.4⟨U+001B⟩]52;c;QQ==⟨U+0007⟩⟨U+009B⟩evil on far');
+    expect((await run(['doctor', '--host', 'far', '--json'])).stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it('are attached to through ssh, and killed, by name@host', async () => {
     const { cli, run } = await startTwo();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');

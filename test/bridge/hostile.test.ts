@@ -1,7 +1,7 @@
 // Hostile names and texts through the whole program: no byte reaches a wrong pane, and no command runs.
 
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
@@ -9,8 +9,10 @@ import { snowflakeAt } from '../../core/snowflake.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
 import { START_OPTION } from '../../tmux/tmux.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { DROP } from '../support/hook-process.ts';
+import { DROP, paneEnv } from '../support/hook-process.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, type Setting, startSetting, tellOfSession, untilPrompts, WAIT } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
 
 const NAMES = ['web', 'web2', 'a b', "it's", '$(touch pwned)', '`touch pwned`', '-x', '"q"', '~', '%0', '*'];
 
@@ -103,6 +105,34 @@ describe('a hostile host', () => {
     const welcome = await setting.answer(setting.workspace.channelId, /`web`/);
     expect(welcome.content).toContain('example.invalid');
     expect(welcome.content).not.toMatch(/(?<!\\)\]\(https|^# Now/m);
+  });
+
+  it('freezes nobody with a screen of spaces', async () => {
+    const tmux = join(tempFolder(), 'tmux');
+    const spaces = 's/evil/$(printf "%100000s" "")x/';
+    const script = `case "$*" in *capture-pane*) tmux "$@" | sed "${spaces}" ;; *) exec tmux "$@" ;; esac`;
+    writeFileSync(tmux, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const far = await startFar({ tmux });
+    far.place.tmux.call('new-session', '-d', '-s', 'web', 'sh', '-c', 'echo evil; exec cat');
+    const drop = join(far.ours, 'bin', 'drop');
+    await vi.waitFor(() => expect(existsSync(drop)).toBe(true), WAIT);
+    const report = { event: 'waiting', session: 'ses_1', cwd: '/', transcript: '', message: 'Look.' };
+    const env = { ...far.place.env, ...paneEnv(far.place.tmux, '=web:'), THREADMUX_HOME: far.ours };
+    const before = process.cpuUsage();
+    spawnSync(drop, ['pi'], { input: JSON.stringify(report), env });
+    const { threads } = far.shared;
+    await vi.waitFor(() => expect(threads.registry.all()).toMatchObject([{ state: 'waiting' }]), WAIT);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000);
+  });
+
+  it('writes no link into the answer to !status', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { replies: false });
+    await claude.tell('choice', { title: '[Tap here](https://example.invalid)', options: ['Yes', 'No'], at: 0 });
+    await setting.answer(claude, /example\.invalid/);
+    await setting.say(claude, '!status');
+    const status = await setting.answer(claude, /\*\*`web`\*\* needs you/);
+    expect(status.content).toContain('needs you (`dialog: [Tap here](https://example.invalid)`)');
   });
 
   it('does not end a prompt of another host with its ids', async () => {

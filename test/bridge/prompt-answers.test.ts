@@ -1,6 +1,7 @@
 // Which prompt a text, a tap or a field decides: only the one the user saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
+import { askInThread } from '../../bin/acts/own-thread.ts';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Fault, Faults } from '../support/as-discord.mjs';
 import {
@@ -14,6 +15,7 @@ import {
   verdictOf,
 } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
+import { become } from './tap-message.ts';
 
 const UNCLEAR = /^⚠️ Not used as an answer.*Tap a button/s;
 
@@ -144,9 +146,60 @@ describe('two prompts in one thread', () => {
     await person.say(pane.thread, 'yes', { replyTo: first.message.id });
     await setting.answer(pane.thread, UNCLEAR);
     await expectOpen(setting, second);
-    await vi.waitFor(() => expect(setting.shared.prompts.hasJustEnded(pane.thread)).toBe(false), WAIT);
+    await vi.waitFor(
+      () => expect(setting.shared.prompts.hasJustEnded(pane.thread, performance.now())).toBe(false),
+      WAIT,
+    );
     await setting.say(pane.thread, 'yes');
     expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+});
+
+describe('a question on the screen', () => {
+  /** With its card: no hook has reported it. */
+  async function question() {
+    const setting = await startSetting();
+    const { machine } = setting;
+    const pane = await startPromptPane(machine, 'web', { report: (env, input) => machine.write(env, input) });
+    await pane.show('dialog-question');
+    const card = await setting.answer(pane.thread, /Which database/);
+    return { setting, pane, card };
+  }
+
+  it('does not leave its "yes" to a prompt that comes meanwhile', async () => {
+    const { setting, pane } = await question();
+    const command = 'rm -rf build';
+    const input = pane.input('Bash', { tool_input: { command }, permission_suggestions: [] });
+    const hook = startHook(setting.machine, pane, input);
+    const message = await promptIn(setting.workspace, pane.thread, new RegExp(command));
+    await setting.say(pane.thread, 'yes');
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, { hook, message });
+  });
+
+  it('and a question of a program do not share a text', async () => {
+    const { setting, pane } = await question();
+    const { shared, machine } = setting;
+    const asking = askInThread(
+      { ...pane.record(), path: machine.tmux.dir } as never,
+      { question: 'Deploy?', options: ['yes', 'no'], seconds: 60 },
+      machine.home,
+    );
+    const asked = await setting.answer(pane.thread, /Deploy\?/);
+    expect(shared.threads.registry.get(pane.thread)?.dialog).toBeDefined();
+    await setting.say(pane.thread, '1');
+    await setting.answer(pane.thread, UNCLEAR);
+    await setting.workspace.person.say(pane.thread, '2', { replyTo: asked.id });
+    expect(await asking).toBe('no');
+  });
+
+  it('whose options have just changed is not answered by a text that may be meant for the earlier ones', async () => {
+    const { setting, pane, card } = await question();
+    await pane.show('dialog-question-first');
+    await become(setting, card, /A server/);
+    const said = await setting.say(pane.thread, '1');
+    await setting.answer(pane.thread, UNCLEAR);
+    await setting.untilMarked(said, '⚠️');
   });
 });
 

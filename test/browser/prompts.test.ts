@@ -15,9 +15,10 @@ async function start(viewport: { width: number; height: number }) {
   const you = person(page);
   await page.goto(program.link);
   await you.openSession('web');
-  const ask = async (name: string, screen: string) => {
+  const ask = async (name: string, screen: string, tool_input?: Record<string, unknown>) => {
     await pane.show(screen);
-    const hook = startHook(program.machine, pane, pane.input(name));
+    const input = pane.input(name, tool_input === undefined ? {} : { tool_input });
+    const hook = startHook(program.machine, pane, input);
     await see(page.locator('.prompt'));
     return hook;
   };
@@ -40,6 +41,19 @@ describe.each([
     expect(await page.locator('.prompt').count()).toBe(0);
     await pane.show('busy-empty-box'); // as Claude does when it has the answer
     await page.locator('#place-state', { hasText: 'needs you' }).waitFor({ state: 'hidden' });
+  });
+
+  it.each([
+    ['spaces', ' '.repeat(500)],
+    ['one long word', 'a'.repeat(500)],
+    ['tabs', '\t'.repeat(100)],
+  ])('a command is seen whole, also behind %s', async (_, between) => {
+    const { page, ask } = await start(viewport);
+    await ask('Bash', 'dialog-permission-bash', { command: `ls ${between};rm`, description: `ls ${between}` });
+    const hidden = await page
+      .locator('.prompt, .prompt .body, .prompt pre')
+      .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+    expect(hidden.filter((pixels) => pixels > 0)).toEqual([]);
   });
 
   it('a permission is denied with a reason, written in a dialog', async () => {

@@ -2,16 +2,17 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openHome } from '../../home/home.ts';
 import { localHost } from '../../hosts/host.ts';
 import { createSessionLookup } from '../../threads/panes.ts';
 import { openRegistry, type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
 import type { HostList } from '../../tmux/host-list.ts';
-import { lookAtPane } from '../../tmux/look.ts';
+import { lookAtPane, lookAtPanes, type PaneLook } from '../../tmux/look.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { tempFolder } from '../support/temp-home.ts';
+import { startTmux } from '../support/tmux-server.ts';
 
 function hostileHost(script: string) {
   const tmux = join(tempFolder(), 'tmux');
@@ -31,6 +32,27 @@ describe('a hostile tmux', () => {
     await expect(listSessions(tmuxOn(host))).rejects.toThrow(/it printed too much/);
     const pane = { serverPid: 7, paneId: '%1', panePid: 8 };
     await expect(lookAtPane(tmuxOn(host), pane)).rejects.toThrow(/it printed too much/);
+  });
+
+  it('cannot show more than a screen has', async () => {
+    const { call, socket } = startTmux();
+    call('new-session', '-d', '-s', 'web', '-x', '80', '-y', '24', 'echo evil; exec cat');
+    const [serverPid = '', paneId = '', panePid = ''] = call(
+      ...['display-message', '-p', '-t', '=web:', '#{pid} #{pane_id} #{pane_pid}'],
+    ).split(' ');
+    const pane = { serverPid: Number(serverPid), paneId, panePid: Number(panePid) };
+    const looks = async (more: string) => {
+      const tmux = tmuxOn(hostileHost(`tmux "$@" | awk '/^evil/ && !n++ { ${more} } { print }'`), socket);
+      return [await lookAtPane(tmux, pane), ...(await lookAtPanes(tmux, [pane]))];
+    };
+    await vi.waitFor(() => expect(call('capture-pane', '-p', '-t', '=web:')).toContain('evil'));
+    for (const more of ['for (i = 0; i < 50000; i++) print "┃"', 'for (i = 0; i < 500000; i++) printf "x"'])
+      for (const seen of await looks(more)) {
+        const { text } = seen as PaneLook;
+        expect(text.length).toBeLessThanOrEqual(256 * 1024);
+        expect(text.split('\n').length).toBeLessThanOrEqual(1_001);
+        expect(text).toContain('evil');
+      }
   });
 
   it('cannot name a session or pane that tmux could not have, which no record could be made of', async () => {

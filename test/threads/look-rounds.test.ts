@@ -11,7 +11,7 @@ import { startTmux } from '../support/tmux-server.ts';
 const WAIT = { timeout: 10_000, interval: 20 };
 
 /** A pane on "another host", which is this machine and counts its calls. */
-async function start() {
+async function start(readMs = 0) {
   const server = startTmux();
   server.call('new-session', '-d', '-s', 'web', 'cat');
   const [session] = await listSessions(server.tmux);
@@ -33,7 +33,10 @@ async function start() {
   const looks = createLooks({
     ...{ hosts, log: silentLog, isAway: () => false, again: () => {}, unchanged: () => {} },
     ...{ isActive: () => state.isActive, isUnsure: () => false, changedAt: () => state.changedAt },
-    took: () => void state.looks++,
+    took() {
+      state.looks++;
+      for (const until = performance.now() + readMs; performance.now() < until; );
+    },
   });
   onTestFinished(() => looks.close());
   looks.roundThere([record]);
@@ -64,4 +67,15 @@ it('an idle session on another host is looked at when something moved there, and
   looks.news('far', 'moved', ['1']);
   looks.roundThere([record]);
   await vi.waitFor(() => expect(state.looks).toBe(2), WAIT);
+});
+
+it('a host whose screens take long to read is left alone four times as long', async () => {
+  const { looks, record, state } = await start(300);
+  const readAt = performance.now();
+  looks.news('far', 'reachable', ['1']); // it is due at once
+  await vi.waitFor(() => {
+    looks.roundThere([record]);
+    expect(state.looks).toBe(2);
+  }, WAIT);
+  expect(performance.now() - readAt).toBeGreaterThan(1_000);
 });

@@ -10,6 +10,7 @@ import { isOwnMessage } from '../../core/prompt-answer.ts';
 import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
+import { createLastEnds } from '../last-ends.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
@@ -35,8 +36,8 @@ export interface Prompts {
   /** Oldest first; without those that were answered but whose hook does not have the answer yet. */
   inThread(thread: string): ReturnType<typeof asShown>;
   isAnswered(thread: string): boolean;
-  /** A text that comes now may have been written for a prompt that is over. */
-  hasJustEnded(thread: string): boolean;
+  /** A text that was written then (`performance.now`) may have been meant for a prompt that is over. */
+  hasJustEnded(thread: string, at: number): boolean;
   isOpenFor(claudeSession: string): boolean;
   resolve(host: string, claudeSession: string, ask: string): void; // the agent there reports an answer in the terminal, with its own id
   answer(given: GivenAnswer): Promise<TakenAnswer>;
@@ -51,7 +52,6 @@ export interface Prompts {
 const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
 const SWEEP_AFTER = 500; // prompts
-const JUST_ENDED_MS = 3_000;
 
 interface Open extends OpenPrompt {
   isUnsure?: boolean; // its posting failed, but it may be on the screen; its letter comes again
@@ -70,7 +70,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
   const over = new Map<string, Open>(); // ended, but their message is not updated yet
-  const endedAt = new Map<string, number>(); // by thread: when the last prompt ended
+  const ends = createLastEnds();
   const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
@@ -127,7 +127,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
       const by = ended.kind === 'decided' && order !== undefined ? [order] : [];
       const write = ended.kind === 'decided' ? store.save : store.note;
       write(one, { ended, orders: [...one.record.orders, ...by] });
-      endedAt.set(one.record.thread, performance.now()); // from now on, it is no longer shown as open
+      ends.note(one.record.thread); // from now on, it is no longer shown as open
     }
     return conclude(one, one.record.ended ?? ended);
   }
@@ -143,7 +143,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     one.stop();
     over.set(id, one);
     open.delete(id);
-    endedAt.set(one.record.thread, performance.now());
+    ends.note(one.record.thread);
     void ending
       .show(one)
       .catch(failed(id))
@@ -194,7 +194,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     inThread: (thread) => [...open.values()].filter(({ record }) => record.thread === thread).flatMap(asShown),
     isAnswered: (thread) =>
       [...open.values(), ...over.values()].some(({ record: one }) => one.thread === thread && one.ended),
-    hasJustEnded: (thread) => performance.now() - (endedAt.get(thread) ?? Number.NEGATIVE_INFINITY) < JUST_ENDED_MS,
+    hasJustEnded: ends.isJustBefore,
     isOpenFor: (session) =>
       [...open.values()].some(({ input, record: { id } }) => isAskedBy(session, input) && answers.isWaiting(id)),
     resolve(host, session, ask) {

@@ -41,6 +41,18 @@ describe('start --prompt, wait and reply', () => {
     expect(await waiting).toMatchObject({ status: 0, stdout: 'Echo: and now\n' });
   });
 
+  it('prints no sequence of a reply that the terminal would act on', async () => {
+    const up = await startRunningUp();
+    const claude = await startShop(up);
+    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\r');
+    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J';
+    const sent = await up.run(['send', 'shop', 'hello', '--wait-reply']);
+    expect(sent.stdout).toContain(shown);
+    expect((await up.run(['reply', 'shop'])).stdout).toContain(shown);
+    expect((await up.run(['wait', 'shop'])).stdout).toContain(shown);
+    expect((await up.run(['reply', 'shop', '--json'])).stdout).not.toMatch(/[^\P{Cc}\n]/u);
+  });
+
   it.each([
     ['leaves the text in the box', false],
     ['takes the text', true],
@@ -210,8 +222,7 @@ describe('file and ask', () => {
     const first = askInPane('Deploy?');
     await vi.waitFor(() => expect(shown(first.pane)).toContain('Answer here or in the thread:'), WAIT);
     const card = await up.message('shop', /Deploy\?/);
-    up.cli.tmux.call('send-keys', '-t', first.pane, 'maybe', 'Enter');
-    up.cli.tmux.call('send-keys', '-t', first.pane, 'No', 'Enter');
+    up.cli.tmux.call('send-keys', '-t', first.pane, 'maybe', 'Enter', 'No', 'Enter');
     await vi.waitFor(() => expect(first.printed()).toBe('no\ncode 0\n'), WAIT);
     const closed = await vi.waitFor(async () => {
       const now = (await up.messages('shop')).find(({ id }) => id === card.id);
@@ -224,6 +235,12 @@ describe('file and ask', () => {
     await vi.waitFor(() => expect(shown(second.pane)).toContain('Answer here or in the thread:'), WAIT);
     await up.tap('shop', await up.message('shop', /Deploy again\?/), '1. yes');
     await vi.waitFor(() => expect(second.printed()).toBe('yes\ncode 0\n'), WAIT);
+
+    const third = askInPane('Deploy once more?');
+    await vi.waitFor(() => expect(shown(third.pane)).toContain('Answer here or in the thread:'), WAIT);
+    up.cli.tmux.call('send-keys', '-t', third.pane, 'C-c');
+    await vi.waitFor(() => expect(third.printed()).toBe('code 1\n'), WAIT);
+    expect(shown(third.pane)).toContain('the question was cancelled');
   });
 
   it('has exit code 5 if nobody answers, and the question says so', async () => {

@@ -8,6 +8,7 @@ import { claude } from '../../../agents/claude/driver.ts';
 import { modeStep } from '../../../bridge/commands/switch-mode.ts';
 import type { ServerConfig } from '../../../core/config.ts';
 import { standInAt } from '../../support/fake-claude.ts';
+import { startPromptPane } from '../../support/prompt-pane.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { openSuggestions, startSetting, WAIT } from '../bridge-setup.ts';
 import { writeAgent } from '../project-setup.ts';
@@ -195,4 +196,19 @@ describe('Shift-Tab is pressed', () => {
   ] as const)('%s', (_, wanted, seen, step) => {
     expect(modeStep(wanted, seen, claude.modes?.names ?? {})).toBe(step);
   });
+});
+
+it('!set mode says that the mode has changed if a dialog opens before it is the wanted one', async () => {
+  const setting = await startSetting();
+  const { machine } = setting;
+  const pane = await startPromptPane(machine, 'web', { report: (env, input) => machine.write(env, input) });
+  await pane.show('empty-fresh');
+  await setting.say(pane.thread, '!set mode plan');
+  const pressed = () => machine.tmux.call('show-options', '-pqv', '-t', '=web:', '@threadmux_keys');
+  await vi.waitFor(() => expect(pressed()).not.toBe(''), WAIT);
+  await pane.show('dialog-permission-bash');
+  await setting.answer(
+    pane.thread,
+    /asking for permission.* so it is in another mode than it was: look with `!status`/,
+  );
 });

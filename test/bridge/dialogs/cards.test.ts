@@ -75,6 +75,19 @@ describe('a dialog', () => {
     expect(chosen(claude)).toEqual(['Yes, I trust this folder']);
   });
 
+  it('that is too long for a message is attached as a whole', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web', { replies: false, size: [200, 50] });
+    const text = Array.from({ length: 20 }, (_, at) => `step ${at} ${'and so on '.repeat(15)}`);
+    await claude.tell('choice', { ...TRUST, text: [...text, 'rm -rf /'] });
+    const card = await setting.answer(claude, /Accessing workspace/);
+    expect(card.content).not.toContain('rm -rf /');
+    expect(card.content).toContain('dialog.txt has all of it');
+    const [file] = card.attachments;
+    expect(file?.filename).toBe('dialog.txt');
+    expect(await (await fetch(file?.url ?? '')).text()).toContain('rm -rf /');
+  });
+
   it('with more than five options is a menu', async () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', THEME);

@@ -106,6 +106,29 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
 
 const done = { kind: 'done' } satisfies FinishedTurn;
 
+describe('the environment of an agent', () => {
+  const env = { PATH: process.env.PATH, AWS_SECRET_ACCESS_KEY: 'k', ANTHROPIC_API_KEY: 'a', CLAUDE_FAKE_LOG: '' };
+
+  it.each([
+    ['has what its provider needs', undefined, ['ANTHROPIC_API_KEY', 'AWS_SECRET_ACCESS_KEY']],
+    ['has only what the configuration lists', ['PATH', 'CLAUDE_*', 'ANTHROPIC_*'], ['ANTHROPIC_API_KEY']],
+  ])('%s', async (_, environment, passed) => {
+    const log = join(tempFolder(), 'log');
+    const agents = environment === undefined ? {} : { claude: { environment } };
+    const { agent } = await startSetting({
+      env: { ...env, CLAUDE_FAKE_LOG: log },
+      agentOf: () => ({ ...configuredAgent({ agents }, 'claude'), command: [FAKE] }),
+    });
+    expect(await agent.ask({ id: '1', text: 'hello' }).done).toEqual(done);
+    const [start] = readFileSync(log, 'utf8').trim().split('\n');
+    expect(
+      Object.keys(JSON.parse(start ?? '').env)
+        .filter((name) => /^A/.test(name))
+        .sort(),
+    ).toEqual(passed);
+  });
+});
+
 describe('a turn', () => {
   it('posts what Claude said and did, in order, silently, and then a line that notifies', async () => {
     const { agent, messages } = await startSetting();

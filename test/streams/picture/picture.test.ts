@@ -91,6 +91,13 @@ describe('the picture of a pane', () => {
     expect(await renderPicture('x', SIZE)).toBeDefined();
   });
 
+  it('is not made of more than a screen has', async () => {
+    const before = process.cpuUsage();
+    for (const piece of ['x', '\n', '\x1b[1mx'])
+      expect(await renderPicture(piece.repeat(4_000_000 / piece.length), { width: 1e9, height: 1e9 })).toBeUndefined();
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(1_000);
+  });
+
   it('is drawn one at a time, even when many are requested', async () => {
     const all = await Promise.all(['a', 'b', '中', 'c'].map((text) => renderPicture(text, SIZE)));
     expect(all.map((png) => png !== undefined)).toEqual([true, true, false, true]);
