@@ -33,7 +33,7 @@ export interface AgentDialog {
   readonly full: boolean;
   /** `choice`: one option is highlighted and Enter takes it. `panel`: it only shows something. */
   readonly form: 'choice' | 'panel' | 'unknown';
-  /** Empty if the beginning of the dialog is off the screen. */
+  /** Empty if a part of the dialog is not on the screen. */
   readonly title: string;
   /** Everything between the title and the keys that is not an option; wrapped lines are whole again. */
   readonly text: readonly string[];

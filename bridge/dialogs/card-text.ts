@@ -41,8 +41,7 @@ export function dialogTitle(dialog: AgentDialog, agent: string): string {
 
 export function cardDraft(dialog: AgentDialog, print: string, agent: string): MessageDraft {
   const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
-  const cut =
-    dialog.title === '' ? '-# ⚠️ The beginning does not fit on the screen. Read it in the terminal first.' : '';
+  const cut = dialog.title === '' ? '-# ⚠️ A part of it is not on the screen. Read it in the terminal first.' : '';
   const { text, isCut } = block(lines);
   const more = isCut ? `-# ⚠️ The end does not fit here: ${WHOLE} has all of it.` : '';
   const content = [`🔔 **${dialogTitle(dialog, agent)}**`, cut, text, more, link(dialog), hint(dialog)]

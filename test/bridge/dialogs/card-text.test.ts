@@ -182,8 +182,8 @@ describe('words from the screen', () => {
     expect(shown.length).toBeLessThan(300);
   });
 
-  it('come with a warning if their beginning is not on the screen', () => {
-    const warning = 'The beginning does not fit on the screen.';
+  it('come with a warning if a part of them is not on the screen', () => {
+    const warning = 'A part of it is not on the screen.';
     expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p', 'Claude').content).toContain(warning);
     expect(cardDraft(find('2.1.197/80x24/dialog-permission-bash'), 'p', 'Claude').content).not.toContain(warning);
   });
