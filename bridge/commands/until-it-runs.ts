@@ -56,7 +56,7 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
       if (!hasCard) await showItsScreen(thread, tools);
       return asks ? 'asks' : 'silent';
     }
-    await sleep(isAgent ? 300 : 100);
+    await sleep(isAgent ? 300 : 100, undefined, { ref: false }); // the next process goes on with it
   }
 }
 
