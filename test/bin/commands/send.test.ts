@@ -196,6 +196,23 @@ describe('attach', () => {
     expect(readFileSync(join(cli.dir, 'said'), 'utf8')).toContain('belongs to another user');
   });
 
+  it('inside tmux, switches the terminal that it was called in', async () => {
+    const cli = startCli();
+    const terminals = startCli();
+    const variables = Object.entries(cli.env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
+    for (const name of ['here', 'other']) cli.tmux.call('new-session', '-d', '-s', name, ...variables, 'sh');
+    cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
+    const shown = () => cli.tmux.call('list-clients', '-F', '#{session_name}').split('\n').sort();
+    for (const name of ['here', 'other']) {
+      terminals.tmux.call('new-session', '-d', '-s', name, `tmux -S '${cli.tmux.socket}' attach-session -t '=${name}'`);
+      await vi.waitFor(() => expect(shown()).toContain(name), WAIT);
+    }
+    // Somebody types in the other terminal meanwhile: without knowing its own, tmux would take that one.
+    terminals.tmux.call('send-keys', '-t', '=other:', 'x');
+    cli.tmux.call('send-keys', '-t', '=here:', `'${process.execPath}' '${PROGRAM}' attach web`, 'Enter');
+    await vi.waitFor(() => expect(shown()).toEqual(['other', 'web']), WAIT);
+  });
+
   it('switches inside the same server instead of nesting, and needs a terminal', async () => {
     const cli = startCli();
     cli.tmux.call('new-session', '-d', '-s', 'web', 'cat');
