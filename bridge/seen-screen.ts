@@ -1,9 +1,12 @@
 // The screen of a pane as it was seen, with the fingerprint that ties key buttons to it.
 
 import type { ScreenReader } from '../agents/driver.ts';
+import type { AgentScreen } from '../agents/screen.ts';
 import { type PaneView, screenFingerprint } from '../agents/screen-fingerprint.ts';
-import { type LookResult, lookAtPane as lookAt } from '../tmux/look.ts';
-import type { PaneRef } from '../tmux/pane.ts';
+import { readPane } from '../threads/read-pane.ts';
+import type { ThreadRecord } from '../threads/registry.ts';
+import { type LookResult, lookAtPane as lookAt, type PaneLook } from '../tmux/look.ts';
+import type { PaneGuard, PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 
 export interface SeenScreen {
@@ -14,6 +17,18 @@ export interface SeenScreen {
 
 export function seenScreen(pane: { readonly paneId: string }, view: PaneView, reader: ScreenReader): SeenScreen {
   return { text: view.text, print: screenFingerprint(pane.paneId, view, reader) };
+}
+
+const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellMode'];
+
+/**
+ * What tmux checks at the moment of a key that is meant for a screen without a dialog: one may appear after the look. Not every dialog has
+ * the line of `dialogLine`, but none shows the box.
+ */
+export function stillNoDialog(seen: PaneLook, record: ThreadRecord): Pick<PaneGuard, 'dialog' | 'shows'> {
+  const { screen, driver } = readPane({ ...seen, mode: undefined }, record);
+  const shows = BOXES.includes(screen.kind) ? driver.typing.boxLines(seen.text, '', seen) : [];
+  return { dialog: driver.screen.dialogLine, shows };
 }
 
 // Shares one look at a pane among all messages that wait there.

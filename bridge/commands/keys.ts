@@ -18,6 +18,7 @@ import { type Press, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
+import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
 import { streamOf } from './streams.ts';
 
@@ -117,7 +118,7 @@ export async function pressUnder(
       return { pane, pressed: CHANGED };
     // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen, screen);
-    const still = shows.length === 0 ? { dialog: screen.dialogLine } : { shows };
+    const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
     const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);

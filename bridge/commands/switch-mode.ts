@@ -9,7 +9,8 @@ import type { SessionSettings } from '../../core/session-settings.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressKeys } from '../../tmux/keys.ts';
-import { lookAtPane } from '../../tmux/look.ts';
+import { type LookResult, lookAtPane } from '../../tmux/look.ts';
+import { stillNoDialog } from '../seen-screen.ts';
 
 type ModeName = NonNullable<SessionSettings['permissionMode']>;
 
@@ -51,14 +52,15 @@ interface WantedMode {
 export async function switchMode(pane: FoundPane, { wanted, order, driver, keys }: WantedMode): Promise<ModeSwitch> {
   const seen: string[] = [];
   for (;;) {
-    const shown = await shownMode(pane, seen.at(-1));
+    const { screen: shown, look } = await shownMode(pane, seen.at(-1));
     if (shown.kind !== 'empty')
       return { is: 'hidden', because: describeScreen(shown, driver.title), hasPressed: seen.length > 0 };
     seen.push(shown.mode);
     const step = modeStep(wanted, seen, keys.names);
     if (step === 'done') return { is: 'done' };
     if (step === 'not-offered') return { is: 'not-offered', now: shown.mode };
-    const guard = { pane: pane.record, command: undefined, dialog: driver.screen.dialogLine };
+    const still = look.kind === 'gone' ? {} : stillNoDialog(look, pane.record);
+    const guard = { pane: pane.record, command: undefined, ...still };
     const pressed = await pressKeys(pane.tmux, guard, String(BigInt(order) + BigInt(seen.length)), [keys.key]);
     if (pressed.kind === 'refused')
       return { is: 'hidden', because: `${driver.title} shows something else now.`, hasPressed: seen.length > 1 };
@@ -68,14 +70,20 @@ export async function switchMode(pane: FoundPane, { wanted, order, driver, keys 
 const LOOK_MS = 150;
 const CHANGES_WITHIN_MS = 5_000;
 
+interface ShownMode {
+  readonly screen: AgentScreen;
+  readonly look: LookResult;
+}
+
 /** Waits until two looks agree on a mode other than `before`. One look may catch a footer that is half drawn. */
-async function shownMode({ tmux, record }: FoundPane, before: string | undefined): Promise<AgentScreen> {
+async function shownMode({ tmux, record }: FoundPane, before: string | undefined): Promise<ShownMode> {
   const deadline = Date.now() + CHANGES_WITHIN_MS;
   for (let last: AgentScreen | undefined; ; await sleep(LOOK_MS)) {
-    const { screen } = readPane(await lookAtPane(tmux, record), record);
+    const look = await lookAtPane(tmux, record);
+    const { screen } = readPane(look, record);
     const isSame = screen.kind === last?.kind && modeOn(screen) === modeOn(last);
     const isNews = screen.kind !== 'empty' || screen.mode !== before;
-    if ((isSame && isNews) || Date.now() > deadline) return screen;
+    if ((isSame && isNews) || Date.now() > deadline) return { screen, look };
     last = screen;
   }
 }

@@ -5,9 +5,13 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
+import { stillNoDialog } from '../../bridge/seen-screen.ts';
+import { pressKeys } from '../../tmux/keys.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { tmuxOn } from '../../tmux/tmux.ts';
 import type { Faults } from '../support/as-discord.mjs';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { buttonOf, messageNow } from '../support/prompt-pane.ts';
+import { buttonOf, messageNow, startPromptPane } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
@@ -208,6 +212,26 @@ describe('a key button', () => {
     await aWhile();
     expect(next.noted()).toHaveLength(before);
   });
+});
+
+describe('a key for a box', () => {
+  it.each(['dialog-permission-fetch', 'dialog-plan', 'dialog-question-review', 'dialog-permission-bash'])(
+    'is not pressed in a dialog that opens after the look: %s',
+    async (dialog) => {
+      const setting = await startSetting();
+      const { machine } = setting;
+      const pane = await startPromptPane(machine, 'web', { report: (env, input) => machine.write(env, input) });
+      await pane.show('empty-after-reply');
+      const record = pane.record();
+      const tmux = tmuxOn(setting.shared.hosts.get(record.host), record.socket);
+      const seen = await lookAtPane(tmux, record);
+      if (seen.kind === 'gone') throw new Error('the pane is gone');
+      const guard = { pane: record, command: undefined, ...stillNoDialog(seen, record) };
+      expect(await pressKeys(tmux, guard, '1', ['BTab'])).toEqual({ kind: 'pressed' });
+      await pane.show(dialog);
+      expect(await pressKeys(tmux, guard, '2', ['Enter'])).toMatchObject({ kind: 'refused' });
+    },
+  );
 });
 
 describe('a key written as text', () => {
