@@ -42,7 +42,7 @@ interface ListenOptions {
   readonly onTalk?: (message: DiscordMessage) => void;
   readonly onInteraction?: (data: unknown, liveAt: number | undefined) => Promise<void> | void;
   /** What a text means while a prompt is open. */
-  readonly meaningOf: (written: Omit<WrittenText, 'afterAnother'> & HeardText) => TextMeaning;
+  readonly meaningOf: (written: Omit<WrittenText, 'afterAnother' | 'changed'> & HeardText) => TextMeaning;
   readonly onThread?: (thread: ThreadRef, isLive: boolean) => void;
   /** Threads that users create by hand. */
   readonly adoption?: Pick<ThreadAdoption, 'heard' | 'heardAll' | 'readFirst'>;
@@ -53,6 +53,7 @@ interface ListenOptions {
 
 interface HeardText {
   readonly channelId: string;
+  readonly authorId: string;
   readonly liveAt: number | undefined;
 }
 
@@ -91,7 +92,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   function answersOf(message: DiscordMessage, text: string, liveAt: number | undefined) {
     if (text === '' || message.attachments.length > 0) return {};
     const meaning = options.meaningOf({
-      ...{ id: message.id, channelId: message.channel_id, text, liveAt },
+      ...{ id: message.id, channelId: message.channel_id, authorId: message.author.id, text, liveAt },
       repliedTo: message.message_reference?.message_id,
       live: isFresh(liveAt, performance.now()),
     });

@@ -170,10 +170,12 @@ export async function startServer(
   });
   const handle = listen({
     ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
-    meaningOf({ channelId, liveAt = performance.now(), ...written }) {
+    meaningOf({ channelId, authorId, liveAt = performance.now(), ...written }) {
       const hasCard = threads.registry.get(channelId)?.dialog !== undefined;
       const hasEnded = prompts.hasJustEnded(channelId, liveAt) || dialogs.hasJustEnded(channelId, liveAt);
-      return textMeaning({ ...written, afterAnother: hasCard || hasEnded }, prompts.inThread(channelId));
+      const open = prompts.inThread(channelId);
+      const changed = open.map(({ id }) => id).filter((id) => prompts.hasJustEnded(id, liveAt, authorId));
+      return textMeaning({ ...written, afterAnother: hasCard || hasEnded, changed }, open);
     },
     onAccepted: journey.begin,
     onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),

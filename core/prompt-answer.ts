@@ -21,6 +21,8 @@ export interface WrittenText {
   readonly live: boolean;
   /** Another question of the thread ended a moment ago, or is open on the screen: the text may have been written for that one. */
   readonly afterAnother: boolean;
+  /** The prompts in which somebody else has answered a question a moment ago: the text may have been written for that question. */
+  readonly changed: readonly string[];
 }
 
 export type TextMeaning =
@@ -31,7 +33,8 @@ export type TextMeaning =
 
 export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]): TextMeaning {
   const prompt = promptMeant(written, open);
-  if (prompt !== undefined) return { kind: 'answer', prompt };
+  if (prompt !== undefined)
+    return written.changed.includes(prompt.id) ? { kind: 'unclear' } : { kind: 'answer', prompt };
   return { kind: looksLikeAnswer(written.text, open) ? 'unclear' : 'message' };
 }
 

@@ -103,7 +103,9 @@ function stepQuestion(
   if (answer.action === 'again') return { kind: 'goes on', progress: NO_ANSWER_YET };
   const asked = questions[chosen.length];
   if (asked === undefined) {
-    const submits = answer.action === 'submit' || /^(submit|yes)$/i.test(answer.text.trim());
+    // A form that was opened for a question may arrive when all are answered.
+    const isText = answer.action === 'text' && /^(submit|yes)$/i.test(answer.text.trim());
+    const submits = answer.action === 'submit' || isText;
     return submits
       ? decided({ kind: 'answers', answers: chosen })
       : noAnswer('all questions are answered: submit or start again');

@@ -37,8 +37,9 @@ export async function answerQuestion(
   const seen = await seeDialog({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
   if (action === undefined) return false;
-  const hasEnded = prompts.hasJustEnded(thread, liveAt ?? 0) || dialogs.hasJustEnded(thread, liveAt ?? 0);
-  if (action.do === 'choose' && message.repliedTo === undefined && hasEnded) {
+  const of = message.repliedTo ?? thread; // the card that it replies to may show other options now
+  const hasEnded = prompts.hasJustEnded(of, liveAt ?? 0) || dialogs.hasJustEnded(of, liveAt ?? 0);
+  if (action.do === 'choose' && hasEnded) {
     await outcomes.unclear(message);
     inbox.done(message);
     return true;

@@ -31,8 +31,8 @@ export interface Dialogs {
   look(thread: string, why?: PanelReason): Promise<boolean>;
   /** Resolves with a text for the user who tapped, if there is something to say. */
   tapped(tap: CardTap): Promise<string | undefined>;
-  /** A text that was written then (`performance.now`) may have been meant for a dialog that is over. */
-  hasJustEnded(thread: string, at: number): boolean;
+  /** A text that was written then (`performance.now`) may have been meant for a dialog that is over, or for what this card showed before. */
+  hasJustEnded(threadOrCard: string, at: number): boolean;
 }
 
 /** What a panel is closed for: a command from the thread opened it, or a message waits. */
@@ -136,7 +136,6 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       case 'post':
         return post(thread, seen, card);
       case 'edit':
-        ends.note(thread);
         if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print, driver.title));
         return note(thread, card, { print });
       case 'replace':
@@ -189,7 +188,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 
   async function edit(thread: string, message: string, draft: Partial<MessageDraft>): Promise<void> {
     const change = () => editMessage(rest, thread, message, draft);
-    await unarchiveAndRetry(rest, thread, change, { archiveAgain: true }).catch((error: unknown) => {
+    const shown = unarchiveAndRetry(rest, thread, change, { archiveAgain: true });
+    await ends.until(thread, ends.until(message, shown)).catch((error: unknown) => {
       if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error; // a user deleted it
     });
   }

@@ -155,6 +155,61 @@ describe('two prompts in one thread', () => {
   });
 });
 
+describe('a prompt with several questions', () => {
+  async function askTwo(faults: Faults = {}) {
+    const parts = await start(faults);
+    const { setting, pane } = parts;
+    await pane.show('dialog-question-first');
+    const hook = startHook(setting.machine, pane, pane.input('AskUserQuestion.two-questions'));
+    const message = await promptIn(setting.workspace, pane.thread, /\(1 of 2\)/);
+    const [prompt] = setting.shared.prompts.inThread(pane.thread);
+    /** Another person taps. */
+    const other = (action: string, ...values: string[]) =>
+      setting.shared.prompts.answer({
+        ...{ prompt: prompt?.id ?? '', on: { thread: pane.thread, message: message.id } },
+        ...{ answer: { action, values, text: '' }, by: { id: '999', name: 'other' }, order: `${action} ${values}` },
+      });
+    return { ...parts, hook, message, other };
+  }
+
+  it('does not take a text for the next one that was written for the one before', async () => {
+    const { setting, pane, hook, message, other } = await askTwo();
+    expect(await other('pick', '1.1')).toBe('taken');
+    const replyTo = message.id;
+    for (const said of [
+      await setting.say(pane.thread, '2'),
+      await setting.workspace.person.say(pane.thread, 'the one that is faster', { replyTo }),
+    ])
+      await setting.untilMarked(said, '⚠️');
+    await expectOpen(setting, { hook, message });
+    expect((await messageNow(setting.workspace, message)).content).toContain('(2 of 2)');
+  });
+
+  it('is not submitted by a "yes" for the last question', async () => {
+    const { setting, pane, hook, message, other } = await askTwo();
+    await other('pick', '1.1');
+    await other('choose', '2.1');
+    await setting.say(pane.thread, 'yes');
+    await setting.answer(pane.thread, UNCLEAR);
+    await expectOpen(setting, { hook, message });
+  });
+
+  it('still shows the one before as long as Discord has not changed the message', async () => {
+    let isSlow = false;
+    const busy = { kind: 'answer', status: 503, body: {} } as const;
+    const { setting, pane, hook, message, other } = await askTwo({
+      onRequest: ({ method, path }) => (isSlow && method === 'PATCH' && path.includes('/messages/') ? busy : undefined),
+    });
+    isSlow = true;
+    await other('pick', '1.1');
+    await aWhile(3_200);
+    await setting.untilMarked(await setting.say(pane.thread, '2'), '⚠️');
+    isSlow = false;
+    await become(setting, message, /\(2 of 2\)/);
+    await expectOpen(setting, { hook, message });
+  });
+});
+
 describe('a question on the screen', () => {
   /** With its card: no hook has reported it. */
   async function question() {
@@ -197,9 +252,11 @@ describe('a question on the screen', () => {
     const { setting, pane, card } = await question();
     await pane.show('dialog-question-first');
     await become(setting, card, /A server/);
-    const said = await setting.say(pane.thread, '1');
-    await setting.answer(pane.thread, UNCLEAR);
-    await setting.untilMarked(said, '⚠️');
+    for (const said of [
+      await setting.say(pane.thread, '1'),
+      await setting.workspace.person.say(pane.thread, '1', { replyTo: card.id }),
+    ])
+      await setting.untilMarked(said, '⚠️');
   });
 });
 

@@ -19,7 +19,15 @@ const B = shown('200');
 
 describe('a text in a thread:', () => {
   const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
-    const whole = { id: '300', text: 'yes', repliedTo: undefined, live: true, afterAnother: false, ...written };
+    const whole = {
+      id: '300',
+      text: 'yes',
+      repliedTo: undefined,
+      live: true,
+      afterAnother: false,
+      changed: [],
+      ...written,
+    };
     const meant = textMeaning(whole, open);
     return meant.kind === 'answer' ? meant.prompt.messageId : meant.kind;
   };
@@ -43,6 +51,10 @@ describe('a text in a thread:', () => {
     ['just after another prompt ended', { afterAnother: true }, [A], 'unclear'],
     ['just after another prompt ended, in other words', { afterAnother: true, text: 'not like this' }, [A], '100'],
     ['just after another prompt ended, as a reply', { afterAnother: true, repliedTo: '100' }, [A], '100'],
+    ['just after its question has changed', { changed: [A.id] }, [A], 'unclear'],
+    ['just after its question has changed, in other words', { changed: [A.id], text: 'the red one' }, [A], 'unclear'],
+    ['just after its question has changed, as a reply', { changed: [A.id], repliedTo: '100' }, [A, B], 'unclear'],
+    ['just after the question of another one has changed', { changed: [B.id], repliedTo: '100' }, [A, B], '100'],
     ['while two are open', {}, [A, B], 'unclear'],
     ['while another is being posted', {}, [A, shown('')], 'unclear'],
     ['while the only one is being posted', {}, [shown('')], 'unclear'],

@@ -158,6 +158,11 @@ describe('a question', () => {
       expect(play(both, ...full, does('pick', '2.1'))).toBe(because);
     });
 
+    it('are not submitted by the text of a form that was opened for one of them', () => {
+      const because = 'all questions are answered: submit or start again';
+      for (const text of ['yes', 'submit']) expect(play(both, ...full, writes(text, 'other', '2.0'))).toBe(because);
+    });
+
     it('cannot be submitted half answered', () => {
       expect(play(both, full[0] as PromptAnswer, does('submit'))).toBe(NOT_AN_OPTION);
     });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { createLastEnds } from '../../threads/last-ends.ts';
 
@@ -11,4 +12,31 @@ it.each([
   const at = performance.now() + afterMs;
   expect(ends.isJustBefore('1', at)).toBe(isJustBefore);
   expect(ends.isJustBefore('2', at)).toBe(false);
+});
+
+it('a change counts from the moment when people can see it', async () => {
+  const ends = createLastEnds();
+  const later = performance.now() + 60_000;
+  const shown = ends.until('1', sleep(20));
+  expect(ends.isJustBefore('1', later)).toBe(true);
+  await shown;
+  expect(ends.isJustBefore('1', later)).toBe(false);
+  expect(ends.isJustBefore('1', performance.now())).toBe(true);
+});
+
+it('a change that could not be shown is passed on', async () => {
+  const ends = createLastEnds();
+  await expect(ends.until('1', Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(ends.isJustBefore('1', performance.now() + 3_100)).toBe(false);
+});
+
+it('a change is known to the person who made it, and to nobody else', async () => {
+  const ends = createLastEnds();
+  await ends.until('1', Promise.resolve(), 'a');
+  expect(ends.isJustBefore('1', performance.now(), 'a')).toBe(false);
+  expect(ends.isJustBefore('1', performance.now(), 'b')).toBe(true);
+  await ends.until('1', Promise.resolve(), 'b');
+  expect(ends.isJustBefore('1', performance.now(), 'b')).toBe(true);
+  ends.note('2');
+  expect(ends.isJustBefore('2', performance.now())).toBe(true);
 });

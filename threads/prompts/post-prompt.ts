@@ -21,6 +21,7 @@ import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
+import type { LastEnds } from '../last-ends.ts';
 import type { WaitingPrompt } from '../session-state.ts';
 import type { Threads } from '../session-threads.ts';
 import { promptEndText, promptOf } from './decision.ts';
@@ -33,8 +34,8 @@ import { type PromptText, permissionText, planText, questionText } from './promp
 export interface PromptMessages {
   /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
   post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** In the background: a slow server must not delay the next answer. */
-  show(one: OpenPrompt): void;
+  /** In the background: a slow server must not delay the next answer. `by`: the person who changed it. */
+  show(one: OpenPrompt, by: string): void;
   /** Tries until the server has taken or refused it. */
   close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
 }
@@ -46,8 +47,9 @@ export function createPromptMessages(parts: {
   readonly threads: Threads;
   readonly log: Log;
   readonly signal: AbortSignal;
+  readonly ends: LastEnds;
 }): PromptMessages {
-  const { home, threads, log, signal } = parts;
+  const { home, threads, log, signal, ends } = parts;
 
   function restOf({ thread }: PromptRecord): Rest | undefined {
     const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
@@ -87,25 +89,25 @@ export function createPromptMessages(parts: {
         return postAs(promptOf(input, true));
       });
     },
-    show(one) {
+    show(one, by) {
       const { record, prompt, input } = one;
       const progress = { chosen: record.chosen };
       const components = promptButtons(record.id, prompt, progress);
-      edit(one, { content: contentOf(prompt, input, progress, titleOf(record)), components }).catch((error) =>
-        told(one, 'showing a prompt', error),
-      );
+      const shown = edit(one, { content: contentOf(prompt, input, progress, titleOf(record)), components });
+      ends.until(record.id, shown, by).catch((error) => told(one, 'showing a prompt', error));
     },
     async close(one, ended, buttons = []) {
       const progress = { chosen: one.record.chosen };
       const content = endText(one, progress, ended);
-      await keepTrying(() => edit(one, { content, components: buttons }), {
+      const shown = keepTrying(() => edit(one, { content, components: buttons }), {
         ...PROMPT_PAUSES,
         signal,
         onFailure(error) {
           told(one, 'showing the end of a prompt', error);
           if (isThreadmuxError(error, 'discord_refused')) throw error;
         },
-      }).catch((error) => {
+      });
+      await ends.until(one.record.thread, shown).catch((error) => {
         // The message or its thread is gone, or this process ends.
         if (!signal.aborted && !isThreadmuxError(error, 'discord_refused')) throw error;
       });

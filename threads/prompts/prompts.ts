@@ -36,8 +36,8 @@ export interface Prompts {
   /** Oldest first; without those that were answered but whose hook does not have the answer yet. */
   inThread(thread: string): ReturnType<typeof asShown>;
   isAnswered(thread: string): boolean;
-  /** A text that was written then (`performance.now`) may have been meant for a prompt that is over. */
-  hasJustEnded(thread: string, at: number): boolean;
+  /** A text that `by` wrote then (`performance.now`) may have been meant for a prompt of this thread that is over, or for an earlier question of this prompt. */
+  hasJustEnded(threadOrPrompt: string, at: number, by?: string): boolean;
   isOpenFor(claudeSession: string): boolean;
   resolve(host: string, claudeSession: string, ask: string): void; // the agent there reports an answer in the terminal, with its own id
   answer(given: GivenAnswer): Promise<TakenAnswer>;
@@ -66,11 +66,11 @@ export function openPrompts(options: PromptsOptions): Prompts {
   setMaxListeners(0, signal); // as many as there are prompts waiting
   const answers = withRemoteAnswers(createHookAnswers(home), options);
   const store = createPromptFiles(home);
-  const cards = createPromptMessages({ home, threads, log, signal });
+  const ends = createLastEnds();
+  const cards = createPromptMessages({ home, threads, log, signal, ends });
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
   const over = new Map<string, Open>(); // ended, but their message is not updated yet
-  const ends = createLastEnds();
   const ending = createPromptFinisher({
     ...{ answers, cards, store, log, signal, watch: options.watch },
     ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
@@ -143,7 +143,6 @@ export function openPrompts(options: PromptsOptions): Prompts {
     one.stop();
     over.set(id, one);
     open.delete(id);
-    ends.note(one.record.thread);
     void ending
       .show(one)
       .catch(failed(id))
@@ -218,7 +217,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         }
         if (next.kind === 'goes on') {
           store.save(one, { chosen: next.progress.chosen, orders: [...one.record.orders, order] });
-          cards.show(one);
+          cards.show(one, by.id);
           return 'taken';
         }
         // If the terminal was faster, its answer counts.
