@@ -121,7 +121,8 @@ function findPrompt(rows: readonly string[]): AgentDialog | undefined {
     .slice(first, last - 1)
     .map(inside)
     .filter((row) => row !== '');
-  const isWhole = isQuestion || (text[0]?.startsWith('△ ') && last - first + 1 < MOST_PROMPT_ROWS);
+  const isSeen = first > 0 && last - first + 1 < MOST_PROMPT_ROWS;
+  const isWhole = isQuestion || (text[0]?.startsWith('△ ') && isSeen);
   return {
     ...{ which: isQuestion ? 'question' : 'permission', full: false, form: 'unknown' },
     title: isWhole ? (text[0] ?? '').replace('△ ', '') : '',

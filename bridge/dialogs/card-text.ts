@@ -10,6 +10,8 @@ import type { PaneRef } from '../../tmux/pane.ts';
 
 const WIDTH = 60;
 const ROOM = 1_500;
+const TITLE_ROOM = 200;
+const BUTTON_ROOM = 80;
 const MOST_BUTTONS = 5;
 const MOST_OPTIONS = 25;
 
@@ -36,11 +38,23 @@ export const MARK = / ✔$/u;
 
 /** One line for people, with all Markdown escaped. */
 export function dialogTitle(dialog: AgentDialog, agent: string): string {
-  return untrustedText(dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }, agent) : dialog.title, 200);
+  return untrustedText(
+    dialog.title === '' ? describeScreen({ kind: 'dialog', ...dialog }, agent) : dialog.title,
+    TITLE_ROOM,
+  );
+}
+
+/** All of a title that is cut above. */
+function longTitle({ title }: AgentDialog): readonly string[] {
+  return neutralise(title).length > TITLE_ROOM ? [title, ''] : [];
 }
 
 export function cardDraft(dialog: AgentDialog, print: string, agent: string): MessageDraft {
-  const lines = [...dialog.text, ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog))];
+  const lines = [
+    ...longTitle(dialog),
+    ...dialog.text,
+    ...(dialog.form === 'choice' ? explained(dialog) : listed(dialog)),
+  ];
   const cut = dialog.title === '' ? '-# ⚠️ A part of it is not on the screen. Read it in the terminal first.' : '';
   const { text, isCut } = block(lines);
   const more = isCut ? `-# ⚠️ The end does not fit here: ${WHOLE} has all of it.` : '';
@@ -160,7 +174,7 @@ function hint(dialog: AgentDialog): string {
 /** What a button has no room for. */
 function explained({ options, text }: AgentDialog): readonly string[] {
   const lines = options.flatMap(({ label, about }) =>
-    about === '' && label.length <= 78 ? [] : [`${label}${about === '' ? '' : `: ${about}`}`],
+    about === '' && neutralise(label).length <= BUTTON_ROOM ? [] : [`${label}${about === '' ? '' : `: ${about}`}`],
   );
   return lines.length > 0 && text.length > 0 ? ['', ...lines] : lines;
 }
@@ -178,7 +192,7 @@ function link({ which, text }: AgentDialog): string {
   return address === undefined ? '' : `<${address.replaceAll('>', '%3E')}>`;
 }
 
-function short(label: string, longest = 80): string {
+function short(label: string, longest = BUTTON_ROOM): string {
   const points = [...neutralise(label)];
   return points.length <= longest ? points.join('') : `${points.slice(0, longest - 1).join('')}…`;
 }

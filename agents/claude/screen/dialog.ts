@@ -18,8 +18,8 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const width = Math.max(...lines.map((line) => line.length));
   const top = topOf(lines, columns);
   const said = lines.slice(top).join('\n').trimEnd();
-  const isKind = ([name, one]: (typeof KINDS)[number]) =>
-    asksPermission(lines.slice(top)) ? name === 'permission' : one.test(said);
+  const asked = (['permission', 'plan'] as const).find((name) => asks(name, lines.slice(top), top > 0));
+  const isKind = ([name, one]: (typeof KINDS)[number]) => (asked === undefined ? one.test(said) : name === asked);
   const [which, words, full] = KINDS.find(isKind) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
@@ -44,15 +44,22 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   };
 }
 
-/** Its question stands directly above its options: a command to approve may contain the words of any other dialog. */
-function asksPermission(lines: readonly string[]): boolean {
-  const asked = lines.findLastIndex((line) => PERMISSION.test(line));
+/**
+ * Its question stands directly above its options: a command or a plan may contain the words of any other dialog. `isWhole`: the first line
+ * is that of the dialog, and not one of the command.
+ */
+function asks(what: 'permission' | 'plan', lines: readonly string[], isWhole: boolean): boolean {
+  const words = what === 'plan' ? PLAN_END : PERMISSION;
+  const asked = lines.findLastIndex((line) => words.test(line));
   const first = lines.find((line) => line !== '') ?? '';
-  const isOther = KINDS.some(([name, one]) => name !== 'permission' && one.test(first));
+  const isOther = isWhole && KINDS.some(([name, one]) => name !== what && one.test(first));
   return asked >= 0 && !isOther && lines.slice(asked + 1, asked + 5).some((line) => FIRST_OPTION.test(line));
 }
 
 const PERMISSION = /^ *Do you want (?:to|Claude)\b/mu;
+/** Some versions draw a rule across the screen between the plan and this line. */
+const PLAN_END = /^ *\S{1,40} has written up a plan\b/u;
+const PLAN_BEGIN = /^ *Ready to code\?$/u;
 const FIRST_OPTION = /^ *(?:❯ *)?1\. /u;
 
 function formOf(which: DialogName, options: readonly AgentDialogOption[]): Dialog['form'] {
@@ -141,13 +148,15 @@ function fieldOf(rows: readonly AnsiRow[]): Dialog['field'] {
   return undefined;
 }
 
-/** The first line below the last rule across the screen; the rule inside a question does not count. */
+/** The first line below the last rule across the screen; the rules inside a question and below a plan do not count. */
 function topOf(lines: readonly string[], columns: number | undefined): number {
   const isTop = (line: string) =>
     (columns === undefined || (line.length === columns && !UNEQUAL.test(line))) && TOP.test(line);
   const top = lines.findLastIndex(isTop);
-  const isInside = OPTION_NUMBER.test(lines[top + 1] ?? '');
-  return 1 + (isInside ? lines.slice(0, top).findLastIndex(isTop) : top);
+  const below = lines[top + 1] ?? '';
+  if (PLAN_END.test(below))
+    return 1 + lines.findLastIndex((line, at) => isTop(line) && PLAN_BEGIN.test(lines[at + 1] ?? ''));
+  return 1 + (OPTION_NUMBER.test(below) ? lines.slice(0, top).findLastIndex(isTop) : top);
 }
 
 /**

@@ -16,7 +16,8 @@ export function findCodexDialog(rows: readonly AnsiRow[]): AgentDialog | undefin
   const isCounted = which === 'question';
   const [title = '', ...text] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
   // What is hidden cannot be answered by its beginning.
-  const isCut = (which === 'unknown' && start === 0) || words.some((line) => CUT.test(line));
+  const isCut =
+    (start === 0 && (which === 'unknown' || which === 'permission')) || words.some((line) => CUT.test(line));
   return {
     ...{ which, full, title: isCut ? '' : title, text: isCut ? words : text },
     form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
@@ -62,6 +63,8 @@ function whichDialog(rows: readonly AnsiRow[], { first, options }: OptionList) {
     return start < 0 || (hasLetters && which !== 'permission') ? [] : [{ which, full, start }];
   });
   const unknown = { which: hasLetters ? 'permission' : 'unknown', full: false, start: low };
+  // Without anything above it, its beginning may be off the screen, and what looks like its title a part of the command.
+  if (low === 0 && hasLetters) return unknown;
   const [found = unknown] = starts.toSorted((a, b) => a.start - b.start);
   // The edits to approve are above their dialog.
   if (/\bedits\?/u.test(textBelow(above, found.start))) return { ...found, start: low };

@@ -89,6 +89,20 @@ describe("a dialog of Codex's", () => {
     expect(dialog.text).toContain('Allow reading a file?');
   });
 
+  it.each([
+    ['nothing else', ['ls']],
+    ['the words of its title', ['Would you like to run the following command?', '', '$ ls']],
+    ['the words of its title below empty lines', ['', '', 'Would you like to run the following command?', '', '$ ls']],
+  ])('has no title if the screen begins inside its command, which has %s', (_, lines) => {
+    const dialog = changed((rows, _title, at) => [
+      ...Array.from(rows, () => '  rm -rf ~'),
+      ...lines.map((line) => (line === '' ? '' : `  ${line}`)),
+      ...rows.slice(at + 1),
+    ]);
+    expect(dialog).toMatchObject({ which: 'permission', full: false, title: '' });
+    expect(dialog.text).toContain('rm -rf ~');
+  });
+
   it('has no title if a part of what is to be allowed is hidden', () => {
     expect(dialogOf('dialog-permission-write').title).toBe('');
   });

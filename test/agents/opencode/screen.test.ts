@@ -49,3 +49,12 @@ it('a prompt has no title if a part of what is to be allowed may be hidden', () 
   // OpenCode shows 7 lines, also of a command with a hundred.
   expect(longer(6)).toMatchObject({ which: 'permission', title: '' });
 });
+
+it('a prompt has no title if the screen begins with it: its own title may be above', () => {
+  const { ansi, facts } = find('dialog-permission-shell');
+  const rows = ansi.split('\n');
+  const title = rows.findIndex((row) => row.includes('Permission required'));
+  const lines = rows.slice(title);
+  const shown = read(lines.join('\n'), { ...facts, height: lines.length - 1 });
+  expect(shown).toMatchObject({ which: 'permission', title: '' });
+});

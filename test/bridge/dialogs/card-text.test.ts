@@ -182,6 +182,17 @@ describe('words from the screen', () => {
     expect(shown.length).toBeLessThan(300);
   });
 
+  it('are in the text if a button or the title has no room for them', () => {
+    const dialog = find('2.1.325/80x24/dialog-permission-bash');
+    const [first, ...others] = dialog.options as [AgentDialog['options'][number]];
+    const label = `Yes, and always allow ls ${'\u200b'.repeat(40)}&& rm`;
+    const { content, components } = cardDraft({ ...dialog, options: [{ ...first, label }, ...others] }, 'p', 'Claude');
+    expect(JSON.stringify(components)).not.toContain('&& rm');
+    expect(content.replaceAll('\n', '')).toContain('&& rm');
+    const title = `Allow ls ${'x'.repeat(200)} && rm?`;
+    expect(cardDraft({ ...dialog, title }, 'p', 'Claude').content).toContain('&& rm?');
+  });
+
   it('come with a warning if a part of them is not on the screen', () => {
     const warning = 'A part of it is not on the screen.';
     expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p', 'Claude').content).toContain(warning);

@@ -302,7 +302,48 @@ describe('a command to approve', () => {
     },
   );
 
-  it.each(['', ' true', ' Welcome to hell'])('has no title if the screen begins inside of it, at %j', (first) => {
+  it.each([
+    ...[
+      '',
+      ' true',
+      ' Welcome to hell',
+      ' Login',
+      ' Permissions: all',
+      ' ☐ Do',
+      ' ⌕ Search settings',
+      ' Ready to code?',
+    ],
+    ...[' Settings  Status  Config', ' Stop and wait for limit to reset'],
+  ])('has no title if the screen begins inside of it, at %j', (first) => {
     expect(see(asking(['echo hello'], [first]))).toMatchObject({ which: 'permission', title: '' });
+  });
+});
+
+describe('a plan to approve', () => {
+  const edge = '─'.repeat(80);
+  const end = [
+    ...[edge, ' Claude has written up a plan and is ready to execute. Would you like to', ' proceed?', ''],
+    ...[' \u001b[34m❯ 1. Yes, and use auto mode\u001b[39m', '   2. Yes, manually approve edits', ''],
+  ];
+  const begin = ['● Here is it.', '', edge, ' Ready to code?', '', " Here is Claude's plan:"];
+  const see = (lines: readonly string[]) => findDialog(parseAnsi(`${lines.join('\n')}\n`), 80) as AgentDialog;
+
+  it.each(['2.1.197/80x24', '2.1.325/80x24'])('is in its dialog: %s', (place) => {
+    expect(readOne(`${place}/dialog-plan-feedback`).text.join('\n')).toContain('1. Read the code');
+  });
+
+  it.each([
+    ['a rule', edge],
+    ['boxes to tick', ' ☐ Write the tests'],
+    ['the words of another dialog', ' Login'],
+    ['its own end', ' Claude has written up a plan'],
+  ])('is read in full although it has %s', (_, line) => {
+    const dialog = see([...begin, ' rm -rf ~', line, ' Run the tests', ...end]);
+    expect(dialog).toMatchObject({ which: 'plan', title: 'Ready to code?' });
+    expect(dialog.text.join('\n')).toContain('rm -rf ~');
+  });
+
+  it('has no title if its beginning is not on the screen', () => {
+    expect(see([' ☐ Write the tests', ...end])).toMatchObject({ which: 'plan', title: '' });
   });
 });
