@@ -64,10 +64,13 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
   const say = (text: string) => person.say(thread, text);
   const marked = async (message: WireMessage, mark: string) =>
     vi.waitFor(async () => {
-      const now = (await all()).find(({ id }) => id === message.id);
-      const marks = now?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
-      expect(marks, `the marks of ${JSON.stringify(message.content)}`).toEqual([mark]);
+      const messages = await all();
+      const at = messages.findIndex(({ id }) => id === message.id);
+      const marks = messages[at]?.reactions?.filter(({ count }) => count > 0).map(({ emoji }) => emoji.name);
+      const after = JSON.stringify(messages.slice(at + 1).map(({ content }) => content));
+      expect(marks, `the marks of ${JSON.stringify(message.content)}, then ${after}\n${screen()}`).toEqual([mark]);
     }, PATIENCE);
+  const screen = () => tmux('capture-pane', '-p', '-t', paneId);
   const read = async () => {
     const one = record();
     const host = localHost({ name: 'lab', env: process.env });
@@ -93,7 +96,7 @@ export function openSession({ record, person, tmux }: Parts): LabSession {
     },
     progress: async () => (await fromBot()).filter(({ content }) => PROGRESS.test(content)),
     prompts: () => recordedPrompts(record().transcript),
-    screen: () => tmux('capture-pane', '-p', '-t', paneId),
+    screen,
     async idle() {
       await vi.waitFor(async () => {
         const now = await read();
