@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../agents/claude/screen/box.ts';
+import { findDialog } from '../agents/claude/screen/dialog.ts';
 import { table } from '../bin/print.ts';
 import { panelDraft } from '../bridge/panel/panel-text.ts';
 import { lineDiff } from '../core/line-diff.ts';
@@ -186,6 +187,17 @@ describe('many sessions of one name', () => {
     const changes = reconcile({ host: 'far', defaultHost: 'laptop', sessions, records, ...places });
     expect(changes.filter((one) => one.do === 'adopt')).toHaveLength(channel === 'c' ? count : 0);
     expect(asked).toBeLessThan(20 * count); // it was a million times
+  });
+});
+
+describe('a dialog of Claude Code', () => {
+  it('is found in less time than the screen is parsed', { timeout: 120_000 }, () => {
+    const text = `x${' '.repeat(240_000)}x`;
+    let rows = parseAnsi('');
+    const parsing = cpuMs(() => {
+      rows = parseAnsi(text);
+    });
+    expect(cpuMs(() => findDialog(rows, 80))).toBeLessThan(parsing + 100); // it was several times as long
   });
 });
 

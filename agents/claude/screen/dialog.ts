@@ -18,8 +18,8 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const width = Math.max(...lines.map((line) => line.length));
   const top = topOf(lines, columns);
   const said = lines.slice(top).join('\n').trimEnd();
-  const isKind = ([name, one]: (typeof KINDS)[number]) =>
-    asksPermission(lines.slice(top)) ? name === 'permission' : one.test(said);
+  const asks = asksPermission(lines.slice(top));
+  const isKind = ([name, one]: (typeof KINDS)[number]) => (asks ? name === 'permission' : one.test(said));
   const [which, words, full] = KINDS.find(isKind) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);

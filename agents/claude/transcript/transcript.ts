@@ -35,9 +35,12 @@ export async function readTurn(path: string, options: ReadTurnOptions = {}): Pro
 
 /** Texts, tools and results of one turn that are read at most: one line can have many thousands, and each text is compared and posted. */
 const MOST_BLOCKS = 50_000;
+/** So many characters of a prompt count as much as a text: prompts are compared word by word. */
+const PROMPT_PART = 200;
 
 function blocksIn(entry: TranscriptEntry): number {
   if (entry.kind === 'said') return entry.texts.length + entry.tools.length;
+  if ('text' in entry) return Math.ceil(entry.text.length / PROMPT_PART);
   return entry.kind === 'results' ? entry.results.length : 0;
 }
 

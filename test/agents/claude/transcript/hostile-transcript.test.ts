@@ -58,6 +58,12 @@ describe('a hostile transcript', () => {
     expect(textsOf(turn)[0]?.text).toMatch(/… \(1000000 more characters were left out\)$/);
   });
 
+  it('cannot bring many long prompts: the newest 10 million characters are read', async () => {
+    const prompt = (_: unknown, at: number) => asked('p '.repeat(1_500_000), `u${at}`);
+    const turn = await readTurn(fileWith(...Array.from({ length: 6 }, prompt), said([text('1')])));
+    expect(turn?.prompts).toHaveLength(3);
+  });
+
   it('cannot bring millions of texts: the newest 50,000 are read', async () => {
     const many = (at: number) =>
       said(
