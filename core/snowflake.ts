@@ -36,3 +36,10 @@ export function byAge(a: { readonly id: string }, b: { readonly id: string }): n
 export function stableNonce(...about: readonly (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(about)).digest('base64url').slice(0, 22);
 }
+
+const LONGEST_ID = 120;
+
+/** An id from outside, as it is kept: a long one by its hash, because many are kept. */
+export function shortId(id: string): string {
+  return id.length <= LONGEST_ID ? id : stableNonce('long id', id);
+}

@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { parseStatusLineInput } from '../agents/status-line.ts';
 import { parsedForeignJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
+import { shortId } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
@@ -137,11 +138,11 @@ function openPostedTexts(home: Home): PostedTexts {
   }
 
   return {
-    has: (session, text) => sessions.get(session)?.texts.includes(text) ?? false,
+    has: (session, text) => sessions.get(session)?.texts.includes(shortId(text)) ?? false,
     answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
     add(session, texts, ended) {
       const before = sessions.get(session)?.texts ?? [];
-      const fresh = texts.filter((id) => !before.includes(id));
+      const fresh = texts.map(shortId).filter((id) => !before.includes(id));
       put(session, {
         ...(ended === undefined ? {} : { prompt: ended }),
         texts: [...before, ...fresh].slice(-TEXTS_KEPT),

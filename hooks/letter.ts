@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { AgentEvent } from '../agents/event.ts';
 import { knownDriver } from '../agents/list.ts';
+import { cutPrompt, cutReply } from '../core/cut-report.ts';
 import { parseForeignJson } from '../core/json.ts';
 import type { FileEnd } from '../hosts/host-files.ts';
 import { readTmuxVariable } from '../tmux/pane.ts';
@@ -92,38 +93,27 @@ export function parseLetter(text: string, salt: string, writtenAt: number): Lett
   }
 }
 
-/** Far longer than any agent writes or a person pastes. What is longer is searched, compared and split for seconds. */
-const LONGEST_TEXT = 1_000_000;
-const LONGEST_PROMPT = 4_000_000;
-
 function withShortTexts(event: AgentEvent): AgentEvent {
   switch (event.event) {
     case 'idle':
-      return event.text === undefined ? event : { ...event, text: shortened(event.text, LONGEST_TEXT) };
+      return event.text === undefined ? event : { ...event, text: cutReply(event.text) };
     case 'said':
-      return { ...event, text: shortened(event.text, LONGEST_TEXT) };
+      return { ...event, text: cutReply(event.text) };
     case 'submitted':
-      return { ...event, prompt: shortened(event.prompt, LONGEST_PROMPT) };
+      return { ...event, prompt: cutPrompt(event.prompt) };
     case 'failed': {
       const { error, details } = event;
       return {
-        ...{ ...event, error: shortened(error, LONGEST_TEXT) },
-        ...(details === undefined ? {} : { details: shortened(details, LONGEST_TEXT) }),
+        ...{ ...event, error: cutReply(error) },
+        ...(details === undefined ? {} : { details: cutReply(details) }),
       };
     }
     case 'waiting':
     case 'notice':
-      return event.message === undefined ? event : { ...event, message: shortened(event.message, LONGEST_TEXT) };
+      return event.message === undefined ? event : { ...event, message: cutReply(event.message) };
     default:
       return event;
   }
-}
-
-function shortened(text: string, most: number): string {
-  if (text.length <= most) return text;
-  // Copied, because a part of a string keeps the whole string in memory.
-  const begin = Buffer.from(text.slice(0, most)).toString();
-  return `${begin}\n… (${text.length - most} more characters were left out)`;
 }
 
 type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & { readonly json: string };

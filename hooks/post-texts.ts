@@ -16,6 +16,7 @@ import {
   textsOf,
 } from '../agents/turn.ts';
 import { isThreadmuxError } from '../core/errors.ts';
+import { shortId } from '../core/snowflake.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { SessionPane } from '../threads/session-threads.ts';
 import type { CourierContext } from './courier-context.ts';
@@ -51,7 +52,7 @@ export async function postTexts(speaker: Speaker, texts: readonly TurnText[]): P
 
 /** As the id of a letter: the nonces are made from it. */
 export function textId(uuid: string): string {
-  return `text ${uuid}`;
+  return `text ${shortId(uuid)}`;
 }
 
 /** A text in a report. The ids of an agent need not differ from one session to another. */

@@ -2,7 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../agents/claude/screen/box.ts';
+import { findDialog } from '../agents/claude/screen/dialog.ts';
 import { table } from '../bin/print.ts';
+import { panelDraft } from '../bridge/panel/panel-text.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
 import { displayWidth, tablesToCode } from '../core/markdown-tables.ts';
@@ -14,6 +16,8 @@ import { filterOutput } from '../streams/emulator/filter.ts';
 import { blockOfEnd, planTextMessages as planTerminal, slicesOf } from '../streams/terminal/message-plan.ts';
 import { escapeCode, escapeText, fitsPlain } from '../threads/prompts/preview.ts';
 import { hidesPart, planText, questionText } from '../threads/prompts/prompt-text.ts';
+import { reconcile } from '../threads/reconcile.ts';
+import { threadRecordSchema } from '../threads/registry.ts';
 // @ts-expect-error: a script of the page, without types
 import { oneLine } from '../workspace/page/session-state.js';
 import { textOfRequest } from './support/asked.ts';
@@ -139,6 +143,61 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     const ask = (input: object) => cpuMs(() => textOfRequest('mcp', { ...input }, '/', []));
     ask(few);
     expect(ask(many)).toBeLessThan(40 * ask(few) + 250);
+  });
+});
+
+describe('for ten times the sessions, about ten times the time is needed by', () => {
+  it('the panel', { timeout: 120_000 }, () => {
+    const nothing = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
+    const row = (at: number) => ({
+      ...{ label: `s${at}`, host: 'mini', thread: '1', state: { state: 'idle', since: 0 } as const },
+      ...{ because: undefined, isWorktree: false, ...nothing },
+    });
+    const rows = (count: number) => Array.from({ length: count }, (_, at) => row(at));
+    const draw = (all: ReturnType<typeof rows>) => cpuMs(() => panelDraft({ rows: all, worktrees: [] }, String));
+    draw(rows(500));
+    expect(draw(rows(16_000))).toBeLessThan(40 * draw(rows(1_600)) + 250);
+  });
+});
+
+describe('many sessions of one name', () => {
+  it.each(['c', 'another'])('are matched with as many threads of channel %s with little work', (channel) => {
+    const pane = { host: 'far', socket: '/s', paneId: '%1', panePid: 1, command: 'sh' };
+    let asked = 0;
+    const count = 2_000;
+    const sessions = Array.from({ length: count }, (_, at) => ({
+      ...{ ...pane, serverPid: 8, sessionName: 'web', group: undefined, path: '/' },
+      get sessionId() {
+        asked++;
+        return `$${at}`;
+      },
+    }));
+    const records = sessions.map(({ sessionId, sessionName }, at) =>
+      threadRecordSchema.parse({
+        ...{ ...pane, thread: `${at}`, title: '[agent] web@far', serverPid: 7, sessionId, sessionName, channel },
+        ...{ cwd: '/', claudeSession: '', transcript: '', state: 'idle', at },
+      }),
+    );
+    const channelOf = () => {
+      asked++;
+      return 'c';
+    };
+    const places = { channelOf, strays: [], ignore: [], auto: true };
+    asked = 0;
+    const changes = reconcile({ host: 'far', defaultHost: 'laptop', sessions, records, ...places });
+    expect(changes.filter((one) => one.do === 'adopt')).toHaveLength(channel === 'c' ? count : 0);
+    expect(asked).toBeLessThan(20 * count); // it was a million times
+  });
+});
+
+describe('a dialog of Claude Code', () => {
+  it('is found in less time than the screen is parsed', { timeout: 120_000 }, () => {
+    const text = `x${' '.repeat(240_000)}x`;
+    let rows = parseAnsi('');
+    const parsing = cpuMs(() => {
+      rows = parseAnsi(text);
+    });
+    expect(cpuMs(() => findDialog(rows, 80))).toBeLessThan(parsing + 100); // it was several times as long
   });
 });
 

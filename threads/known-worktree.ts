@@ -76,8 +76,9 @@ export function usesWorktree(
   );
 }
 
+/** Without a new string: it is asked for each session and worktree, and a host may have thousands of sessions. */
 export function isWithin(directory: string, path: string): boolean {
-  return directory === path || directory.startsWith(`${path}/`);
+  return directory.startsWith(path) && (directory.length === path.length || directory[path.length] === '/');
 }
 
 export function isSameWorktree(a: KnownWorktree, b: KnownWorktree): boolean {

@@ -44,16 +44,21 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
   const taken = new Map<string, ThreadRecord | undefined>();
   const changes: ThreadChange[] = [];
   const byKey = new Map(sessions.toReversed().map((one) => [sessionKey(one), one]));
-  const byName = new Map<string, SessionPane[]>();
-  for (const one of sessions) {
-    const name = one.group ?? one.sessionName;
-    byName.set(name, byName.get(name) ?? []);
-    byName.get(name)?.push(one);
+  const names = new Set(sessions.map(nameOf));
+  /** By channel and name, the first one last. A hostile host may give thousands of sessions one name. */
+  const byPlace = new Map<string, SessionPane[]>();
+  for (const one of sessions.toReversed()) {
+    const place = `${channelOf(one)} ${nameOf(one)}`;
+    byPlace.set(place, byPlace.get(place) ?? []);
+    byPlace.get(place)?.push(one);
   }
   const bySession = (record: ThreadRecord) => byKey.get(sessionKey(record));
-  const named = (name: string) => byName.get(name) ?? [];
-  const free = (name: string, channel: string) =>
-    named(name).find((one) => !taken.has(sessionKey(one)) && channelOf(one) === channel);
+  const isTaken = (one: SessionPane | undefined) => one !== undefined && taken.has(sessionKey(one));
+  const free = (name: string, channel: string) => {
+    const all = byPlace.get(`${channel} ${name}`) ?? [];
+    while (isTaken(all.at(-1))) all.pop();
+    return all.at(-1);
+  };
 
   for (const record of records) {
     const session = bySession(record);
@@ -91,7 +96,7 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
     if (session !== undefined) {
       taken.set(sessionKey(session), undefined);
       changes.push({ do: 'open', session });
-    } else if (named(place.session).length > 0) changes.push({ do: 'leave-stray', thread });
+    } else if (names.has(place.session)) changes.push({ do: 'leave-stray', thread });
     else changes.push({ do: 'close-stray', thread, name: place.session });
   }
   if (!state.auto) return changes;
@@ -107,6 +112,10 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
 }
 
 /** Undefined if the name does not fit into a title. */
+function nameOf({ group, sessionName }: SessionPane): string {
+  return group ?? sessionName;
+}
+
 function titleOrNone(session: SessionPane, defaultHost: string): string | undefined {
   try {
     return titleOf(session, { defaultHost });

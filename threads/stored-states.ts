@@ -2,6 +2,7 @@
 // look can tell.
 
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import * as z from 'zod';
 import { readJson, writeJson } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
@@ -51,7 +52,10 @@ export async function shownStates(
   }));
   const looks = panes.length === 0 ? [] : await lookAtPanes(tmux, panes, { timeoutMs });
   const now = Date.now();
-  const derived = others.map(({ record }, at): ShownState => {
+  const derived: ShownState[] = [];
+  for (const [at, { record }] of others.entries()) {
+    // One screen per turn: a host may fill a thousand of them, and reading them takes seconds.
+    if (at > 0) await nextTurn();
     const look = looks[at] ?? { kind: 'gone' };
     const isGone = look.kind === 'gone';
     const { screen, isAgent } = readPane(
@@ -59,11 +63,13 @@ export async function shownStates(
       record ?? { command: '', shell: 'found', claudeSession: '', agent: 'claude' },
     );
     const reading = isGone ? undefined : readingOf(screen, isAgent);
-    return stateOfSession({
-      ...{ record, isHostAway: false, prompts: [], waiting: 0, now },
-      isOver: !isGone && look.dead,
-      seen: reading && { reading, at: now },
-    });
-  });
+    derived.push(
+      stateOfSession({
+        ...{ record, isHostAway: false, prompts: [], waiting: 0, now },
+        isOver: !isGone && look.dead,
+        seen: reading && { reading, at: now },
+      }),
+    );
+  }
   return known.map((state) => state ?? derived.shift() ?? { state: 'shell' });
 }

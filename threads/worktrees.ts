@@ -182,7 +182,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       const one = find(place);
       return one === undefined ? place : { host: place.host, directory: one.directory };
     },
-    isInside: (place) => find(place) !== undefined || isInRoot(place),
+    isInside: (place) => isInRoot(place) || find(place) !== undefined,
     prepare(wanted) {
       const project = wanted.project?.name || projectName(wanted.directory);
       return new Promise((resolve, reject) => {

@@ -70,9 +70,10 @@ const when = (ms: number) => `<t:${Math.floor(ms / 1_000)}:R>`;
 
 function components(rows: readonly PanelRow[], linkOf: (thread: string) => string): readonly ComponentRow[] {
   // Two tmux servers may have a session of one name, and Discord refuses a message with the same button twice.
-  const isFirst = ({ label }: PanelRow, at: number) => rows.findIndex((one) => one.label === label) === at;
-  const named = rows.filter((one, at) => one.label.length <= LONGEST_LABEL && isFirst(one, at));
-  const stopped = named.filter(({ state, because }) => state === undefined && because !== 'starting');
+  const firsts = new Map(rows.toReversed().map((one) => [one.label, one]));
+  const named = rows.filter((one) => one.label.length <= LONGEST_LABEL && firsts.get(one.label) === one);
+  const isStopped = ({ state, because }: PanelRow) => state === undefined && because !== 'starting';
+  const stopped = named.filter(isStopped);
   const running = named.filter(({ state }) => state !== undefined);
   const general = [
     ...(stopped.length > 1 ? [button('Start all', 'start-all:', 'good')] : []),
@@ -80,8 +81,8 @@ function components(rows: readonly PanelRow[], linkOf: (thread: string) => strin
   ];
   const each = named.flatMap((one) => {
     const open = one.thread === undefined ? [] : [openButton(one.thread)];
-    if (stopped.includes(one)) return [button(`Start ${one.label}`, `start:${one.label}`, 'good'), ...open];
-    return running.includes(one) ? [button(`Stop ${one.label}`, `end:${one.label}`, 'bad'), ...open] : open;
+    if (isStopped(one)) return [button(`Start ${one.label}`, `start:${one.label}`, 'good'), ...open];
+    return one.state !== undefined ? [button(`Stop ${one.label}`, `end:${one.label}`, 'bad'), ...open] : open;
   });
   if (each.length + general.length <= MOST_BUTTONS) return inRows([...each, ...general]);
   return [

@@ -7,9 +7,10 @@ import { openHome } from '../../home/home.ts';
 import { localHost } from '../../hosts/host.ts';
 import { createSessionLookup } from '../../threads/panes.ts';
 import { openRegistry, type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
+import { shownStates } from '../../threads/stored-states.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { lookAtPane, lookAtPanes, type PaneLook } from '../../tmux/look.ts';
-import { listSessions } from '../../tmux/sessions.ts';
+import { listSessions, type Session } from '../../tmux/sessions.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { tempFolder } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
@@ -53,6 +54,26 @@ describe('a hostile tmux', () => {
         expect(text.split('\n').length).toBeLessThanOrEqual(1_001);
         expect(text).toContain('evil');
       }
+  });
+
+  it('lets others work between the screens of its sessions', async () => {
+    // Answers at once: only the turns between the screens are counted.
+    const tmux = { ...tmuxOn(hostileHost('exit 0')), script: async () => '' };
+    const sessions = Array.from({ length: 50 }, (_, at) => ({
+      session: { serverPid: 7, pane: { id: `%${at}` } } as Session,
+      record: undefined,
+    }));
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    const states = shownStates(tmux, sessions, () => undefined, 1_000);
+    count();
+    expect(await states).toHaveLength(50);
+    isOver = true;
+    expect(turns).toBeGreaterThanOrEqual(49);
   });
 
   it('cannot name a session or pane that tmux could not have, which no record could be made of', async () => {

@@ -2,6 +2,7 @@
 // with every version.
 
 import * as z from 'zod';
+import { cutPrompt, cutReply } from '../../../core/cut-report.ts';
 import { parsedForeignJson } from '../../../core/json.ts';
 
 export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boolean } & (
@@ -43,13 +44,16 @@ interface ToolResult {
   readonly failure: string;
 }
 
+/** Ids and names are compared and kept, and a hostile host could write megabytes. */
+const word = z.string().max(8_192);
+
 const block = z.object({
   type: z.string(),
   text: z.string().optional(),
-  id: z.string().optional(),
-  name: z.string().optional(),
+  id: word.optional(),
+  name: word.optional(),
   input: z.unknown().optional(),
-  tool_use_id: z.string().optional(),
+  tool_use_id: word.optional(),
   is_error: z.boolean().nullish(),
   content: z.unknown().optional(),
 });
@@ -57,18 +61,18 @@ const block = z.object({
 const line = z.object({
   type: z.string(),
   subtype: z.string().optional(),
-  uuid: z.string().default(''),
+  uuid: word.default(''),
   isSidechain: z.boolean().default(false),
   isMeta: z.boolean().default(false),
   isCompactSummary: z.boolean().default(false),
   isApiErrorMessage: z.boolean().default(false),
-  promptId: z.string().optional(),
+  promptId: word.optional(),
   origin: z.object({ kind: z.string().optional() }).optional().catch(undefined),
   timestamp: z.string().optional().catch(undefined),
   attachment: z.object({ type: z.string(), prompt: z.string().optional() }).optional().catch(undefined),
   message: z
     .object({
-      id: z.string().optional(),
+      id: word.optional(),
       model: z.string().optional(),
       stop_reason: z.string().nullish(),
       content: z.union([z.string(), z.array(block)]).default([]),
@@ -101,7 +105,7 @@ function contentOf(data: Line): Content | undefined {
       return fromUser(data);
     case 'attachment':
       if (data.attachment?.type !== 'queued_command') return undefined;
-      return { kind: 'steer', text: data.attachment.prompt ?? '' };
+      return { kind: 'steer', text: cutPrompt(data.attachment.prompt ?? '') };
     case 'system':
       if (data.subtype !== 'turn_duration') return undefined;
       return { kind: 'ended' };
@@ -119,7 +123,7 @@ function said(data: Line): Content | undefined {
   return {
     kind: 'said',
     messageId: data.message.id ?? data.uuid,
-    texts: blocks.flatMap(({ type, text = '' }) => (type === 'text' && text.trim() !== '' ? [text] : [])),
+    texts: blocks.flatMap(({ type, text = '' }) => (type === 'text' && text.trim() !== '' ? [cutReply(text)] : [])),
     tools: blocks.flatMap(({ type, id, name, input }) =>
       type === 'tool_use' && id !== undefined && name !== undefined ? [{ id, name, input }] : [],
     ),
@@ -137,7 +141,7 @@ function fromUser(data: Line): Content {
     return [{ toolUseId, ok: failed !== true, failure: failed === true ? firstLine(content) : '' }];
   });
   if (results.length > 0) return { kind: 'results', promptId, results };
-  const text = blocks.flatMap((b) => (b.type === 'text' ? [b.text ?? ''] : [])).join('\n');
+  const text = cutPrompt(blocks.flatMap((b) => (b.type === 'text' ? [b.text ?? ''] : [])).join('\n'));
   if (data.isMeta || data.isCompactSummary) return { kind: 'note', promptId };
   if (/^\[Request interrupted by user[^\]]*\]$/.test(text)) return { kind: 'interrupted' };
   if (data.origin?.kind !== undefined) return { kind: 'prompt', promptId, text };

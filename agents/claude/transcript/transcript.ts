@@ -21,13 +21,27 @@ const RESTARTS = 3;
 export async function readTurn(path: string, options: ReadTurnOptions = {}): Promise<AgentTurn | undefined> {
   for (let tries = 0; ; tries++) {
     const search = startSearch(options.promptId);
+    let room = MOST_BLOCKS;
     const end = await walkBack(path, options, (text) => {
       const entry = parseTranscriptEntry(text);
-      return entry !== undefined && !entry.sidechain && search.take(entry);
+      if (entry === undefined || entry.sidechain) return false;
+      room -= blocksIn(entry);
+      return room < 0 || search.take(entry);
     });
     if (end === 'shrunk' && tries < RESTARTS) continue;
     return search.turn(end === 'start');
   }
+}
+
+/** Texts, tools and results of one turn that are read at most: one line can have many thousands, and each text is compared and posted. */
+const MOST_BLOCKS = 50_000;
+/** So many characters of a prompt count as much as a text: prompts are compared word by word. */
+const PROMPT_PART = 200;
+
+function blocksIn(entry: TranscriptEntry): number {
+  if (entry.kind === 'said') return entry.texts.length + entry.tools.length;
+  if ('text' in entry) return Math.ceil(entry.text.length / PROMPT_PART);
+  return entry.kind === 'results' ? entry.results.length : 0;
 }
 
 /** How the tool use ended; undefined while it is open. It shows that a dialog was answered in the terminal. */
@@ -37,8 +51,10 @@ export async function toolAnswered(
   options: Pick<ReadTurnOptions, 'maxBytes' | 'files'> = {},
 ): Promise<'ok' | 'error' | undefined> {
   let answer: 'ok' | 'error' | undefined;
+  // Only its beginning: to look for a long text takes its length times that of the line, and the host has chosen both.
+  const begin = toolUseId.slice(0, 40);
   await walkBack(path, options, (text) => {
-    const entry = text.includes(toolUseId) ? parseTranscriptEntry(text) : undefined;
+    const entry = text.includes(begin) ? parseTranscriptEntry(text) : undefined;
     if (entry?.kind === 'results') {
       const result = entry.results.find((each) => each.toolUseId === toolUseId);
       if (result !== undefined) answer = result.ok ? 'ok' : 'error';

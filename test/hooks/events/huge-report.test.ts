@@ -1,6 +1,6 @@
 // A report of tens of megabytes, as a hostile host or a broken agent can write it: it costs little, and the rest of the process goes on.
 
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { takeOutgoingFiles } from '../../../hooks/outgoing-files.ts';
@@ -11,12 +11,12 @@ import { startTestWorkspace } from '../../support/workspace.ts';
 
 const TURN = 'one-turn';
 
-function transcriptOf(texts: number): string {
+function transcriptOf(texts: number, id: string): string {
   const user = { type: 'user', isSidechain: false, uuid: 'u', promptId: TURN, origin: { kind: 'human' } };
   const lines = [
     { ...user, message: { role: 'user', content: 'go' } },
     ...Array.from({ length: texts }, (_, at) => ({
-      ...{ type: 'assistant', isSidechain: false, uuid: `a${at}` },
+      ...{ type: 'assistant', isSidechain: false, uuid: `${id}a${at}` },
       message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: `t${at}` }], stop_reason: 'end_turn' },
     })),
   ];
@@ -38,16 +38,16 @@ async function longestSilence(act: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-async function start(texts = 1) {
+async function start(texts = 1, id = '') {
   const workspace = await startTestWorkspace();
   const machine = startMachine(workspace);
   const transcript = join(tempFolder(), 'transcript.jsonl');
-  writeFileSync(transcript, transcriptOf(texts));
+  writeFileSync(transcript, transcriptOf(texts, id));
   const stop = (last: string) => ({
     ...{ ...fixture('Stop'), transcript_path: transcript, prompt_id: TURN },
     last_assistant_message: last,
   });
-  return { workspace, pane: machine.session('web'), stop, ...openTestCourier(machine) };
+  return { workspace, machine, pane: machine.session('web'), stop, ...openTestCourier(machine) };
 }
 
 describe('a huge report', () => {
@@ -72,6 +72,18 @@ describe('a huge report', () => {
       `${content} ${file === undefined ? '' : await (await fetch(new URL(file.url, workspace.url))).text()}`,
     ).toMatch(/more characters were left out/);
     expect(file?.size ?? 0).toBeLessThan(1_100_000);
+  });
+
+  it('of texts with long ids leaves little on the disk', async () => {
+    const { workspace, machine, deliver, pane, stop } = await start(40, 'x'.repeat(8_000));
+    await deliver(pane, stop('t39'));
+    await deliver(pane, stop('t39'));
+    const lines = (await messagesIn(workspace, '[agent] web')).flatMap(({ content }) => content.split('\n'));
+    expect(lines.filter((line) => /^t\d+$/.test(line))).toEqual(Array.from({ length: 40 }, (_, at) => `t${at}`));
+    const sizes = readdirSync(machine.home.folder('threads')).map(
+      (name) => statSync(join(machine.home.folder('threads'), name)).size,
+    );
+    expect(Math.max(statSync(machine.home.path('state', 'shown.json')).size, ...sizes)).toBeLessThan(20_000); // it was 320,000
   });
 
   it('whose text is too long for marks says so, and attaches nothing', () => {
