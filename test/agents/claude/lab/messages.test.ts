@@ -30,6 +30,8 @@ beforeAll(async () => {
 afterEach(async () => {
   const screen = await demo.read().catch(() => undefined);
   if (screen?.kind === 'draft') demo.press('C-u');
+  // A draft that is left in the stash would make the messages of the next test wait.
+  if ((screen?.kind === 'draft' || screen?.kind === 'empty') && screen.stashed) demo.press('C-s', 'C-u');
 });
 afterAll(() => lab?.stop());
 
