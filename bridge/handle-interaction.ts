@@ -21,7 +21,7 @@ import {
 } from '../discord/interactions.ts';
 import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
-import type { ThreadRef } from '../discord/threads.ts';
+import { type ThreadRef, unarchiveAndRetry } from '../discord/threads.ts';
 import { START_AGAIN } from '../threads/ended-notice.ts';
 import { LIMIT_BUTTON } from '../threads/limit-record.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
@@ -144,11 +144,10 @@ export function createInteractionHandler(
     );
     const components = [...kept, ...(shown.components ?? [])];
     // The notice about a message is deleted when the key made room for the message.
-    await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, {
-      files: [],
-      ...shown,
-      components,
-    }).catch((error: unknown) => {
+    const { message, channel_id: channel = '' } = interaction;
+    const show = () => editMessage(rest, channel, message.id, { files: [], ...shown, components });
+    // The session may have ended at this moment, and its thread is archived.
+    await unarchiveAndRetry(rest, channel, show, { archiveAgain: true }).catch((error: unknown) => {
       if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error;
     });
     if (isOld) renewed.add(interaction.message.id);
