@@ -23,6 +23,7 @@ export default defineConfig({
         // Each file has its own lab, and mostly waits for Claude Code; one waits for minutes.
         test: {
           name: 'labs',
+          globalSetup: ['test/browser/start-browser.ts'],
           include: [`${LAB}/**/*.test.ts`],
           exclude: ALONE,
           maxWorkers: 3,

@@ -33,10 +33,22 @@ export function screenFingerprint(paneId: string, view: PaneView, reader: Screen
 export function dialogPatterns(view: PaneView, reader: ScreenReader): readonly string[] {
   if (!hasDialog(view.text, reader) && readView(view, reader).kind !== 'dialog') return [];
   const lines = view.text.split('\n').filter((line) => /[a-z]/i.test(line));
-  return lines.slice(-DIALOG_LINES).map((line) => line.slice(0, 60).replace(/[^a-z0-9 ]+/gi, '.*'));
+  return lines.slice(-DIALOG_LINES).map(patternOf);
 }
 
 const DIALOG_LINES = 10;
+/** A tmux client sends at most 16 KiB at once. */
+const LINE_ROOM = 400;
+
+/** The whole line: another command may begin like this one. Only characters that no shell and no format interprets stay themselves. */
+function patternOf(line: string): string {
+  const whole = line.trimEnd();
+  // What is not ASCII may have another number of characters for tmux.
+  const pattern = whole
+    .slice(0, LINE_ROOM)
+    .replace(/[^ -~]+|[^a-z0-9 /=_-]/gi, (part) => (/[ -~]/.test(part) ? '.' : '.*'));
+  return `^${pattern}${whole.length > LINE_ROOM ? '' : '$'}`;
+}
 
 /** A dialog may be open above a box that looks ready; typed text would then answer the dialog. */
 export function hasDialog(text: string, { dialogLine }: Pick<ScreenReader, 'dialogLine'>): boolean {
@@ -48,7 +60,11 @@ function readView(view: PaneView, reader: ScreenReader): AgentScreen {
   const { ansi, cursor, cursorShown, width, height, dead, title } = view;
   // tmux prints a newline after the last line too.
   return reader.read(`${ansi}\n`, {
-    ...{ cursorX: cursor.x, cursorY: cursor.y, width, height, title },
+    cursorX: cursor.x,
+    cursorY: cursor.y,
+    width,
+    height,
+    title,
     paneDead: dead,
     ...(cursorShown === undefined ? {} : { cursorShown }),
   });
@@ -73,10 +89,16 @@ function shownTo(screen: AgentScreen, text: string, reader: ScreenReader): reado
   }
 }
 
-/** The numbers of a panel may change by themselves, and so does how long ago something was; they answer nothing. */
-function answered({ form, text, options }: AgentScreen & { kind: 'dialog' }): readonly unknown[] {
+/** The numbers of a panel may change by themselves, and a key answers nothing there. */
+function answered({ form, title, text, options }: AgentScreen & { kind: 'dialog' }): readonly unknown[] {
+  if (form === 'panel') return [];
   const list = options.map(({ number, label, selected }) => [number, label, selected]);
-  return form === 'unknown' ? [list, text] : [list];
+  return [title, list, text.map(withoutAge)];
+}
+
+/** How long ago something was changes by itself. */
+export function withoutAge(line: string): string {
+  return line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago');
 }
 
 /** Beside a dialog only status lines may change: a number in the text to approve is never a clock. */

@@ -95,9 +95,20 @@ function startSession(socket, folder, n) {
     .trim()
     .split(' ');
   return {
-    ...{ host: 'laptop', socket, serverPid: Number(serverPid), paneId, panePid: Number(panePid) },
-    ...{ sessionId, sessionName, command: 'sleep', cwd: folder, claudeSession: '', transcript: '' },
-    ...{ state: 'idle', shell: 'no', at: Date.now() },
+    host: 'laptop',
+    socket,
+    serverPid: Number(serverPid),
+    paneId,
+    panePid: Number(panePid),
+    sessionId,
+    sessionName,
+    command: 'sleep',
+    cwd: folder,
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    shell: 'no',
+    at: Date.now(),
   };
 }
 

@@ -37,11 +37,16 @@ async function idle({ names, folder, start, sshConfig, workspace }) {
   const hosts = Object.fromEntries(names.map((name) => [name, { ssh: name }]));
   writeFileSync(join(home, 'config.json'), JSON.stringify({ hosts }), { mode: 0o600 });
   const program = start(PROGRAM, {
-    ...{ args: ['bridge'], nodeOptions: ['--expose-gc', '--import', PROBE] },
+    args: ['bridge'],
+    nodeOptions: ['--expose-gc', '--import', PROBE],
     env: {
-      ...{ PATH: `${bin}:${process.env.PATH}`, THREADMUX_HOME: home, THREADMUX_HOST: 'laptop' },
-      ...{ DISCORD_API_BASE: workspace.api, DISCORD_BOT_TOKEN: workspace.token },
-      ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
+      PATH: `${bin}:${process.env.PATH}`,
+      THREADMUX_HOME: home,
+      THREADMUX_HOST: 'laptop',
+      DISCORD_API_BASE: workspace.api,
+      DISCORD_BOT_TOKEN: workspace.token,
+      DISCORD_CHANNEL_ID: workspace.channelId,
+      DISCORD_ALLOWED_USERS: workspace.userId,
       THREADMUX_TMUX_SOCKET: join(folder, 'no-tmux'),
     },
   });

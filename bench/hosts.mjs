@@ -53,12 +53,19 @@ await measure(async ({ folder, start }) => {
   const own = localServer({ ...local, user: workspace.userId });
   const env = { PATH: process.env.PATH, HOME: folder };
   const shared = openShared({
-    ...{ config, env, home, log: silentLog, hostFiles: filesForHosts, sshConfig },
+    config,
+    env,
+    home,
+    log: silentLog,
+    hostFiles: filesForHosts,
+    sshConfig,
     servers: () => [own],
   });
   const release = await takeCourierLock({ home, log: silentLog, takeOver: true });
   const bridge = await startBridge(shared, {
-    ...{ servers: [own], env, settleMs: 0 },
+    servers: [own],
+    env,
+    settleMs: 0,
     onFatal: (error) => console.error(error),
   });
   const stopping = new AbortController();

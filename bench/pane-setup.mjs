@@ -49,9 +49,20 @@ async function startPane(tmux, folder, { host, session }) {
   const seen = tmux('display-message', '-p', '-t', session, format).split(' ');
   const [serverPid, paneId, panePid, sessionId, command] = seen;
   return {
-    ...{ host, socket: join(folder, 't'), serverPid: Number(serverPid), paneId },
-    ...{ panePid: Number(panePid), sessionId, sessionName: session, command, cwd },
-    ...{ claudeSession: '', transcript: '', state: 'idle', shell: 'no', at: Date.now() },
+    host,
+    socket: join(folder, 't'),
+    serverPid: Number(serverPid),
+    paneId,
+    panePid: Number(panePid),
+    sessionId,
+    sessionName: session,
+    command,
+    cwd,
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    shell: 'no',
+    at: Date.now(),
   };
 }
 
@@ -127,8 +138,12 @@ export async function withPanes({ folder, start }, sessions, options, act) {
     file: { path: 'config.json', text: JSON.stringify({ hosts: { far: { ssh: 'far' } } }) },
   });
   const shared = openShared({
-    ...{ config, env, home: openHome(join(folder, 'ours')), log: silentLog },
-    ...{ servers: () => [own], sshConfig },
+    config,
+    env,
+    home: openHome(join(folder, 'ours')),
+    log: silentLog,
+    servers: () => [own],
+    sshConfig,
   });
   const place = await openThreadChannel(rest, workspace.channelId);
   const panes = [];

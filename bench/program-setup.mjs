@@ -28,18 +28,26 @@ export async function withProgram(folder, act) {
   const workspace = await startWorkspace({ dir: join(folder, 'workspace'), inspection });
   const proxy = await countAnswers(workspace.api);
   const env = {
-    ...{ PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
-    ...{ THREADMUX_HOME: join(folder, 'home'), THREADMUX_HOST: 'laptop' },
-    ...{ DISCORD_API_BASE: proxy.api, DISCORD_BOT_TOKEN: workspace.token },
-    ...{ DISCORD_CHANNEL_ID: workspace.channelId, DISCORD_ALLOWED_USERS: workspace.userId },
+    PATH: process.env.PATH,
+    HOME: folder,
+    LANG: 'C.UTF-8',
+    SHELL: '/bin/sh',
+    THREADMUX_HOME: join(folder, 'home'),
+    THREADMUX_HOST: 'laptop',
+    DISCORD_API_BASE: proxy.api,
+    DISCORD_BOT_TOKEN: workspace.token,
+    DISCORD_CHANNEL_ID: workspace.channelId,
+    DISCORD_ALLOWED_USERS: workspace.userId,
     THREADMUX_TMUX_SOCKET: join(folder, 't'),
   };
   const tmux = (...args) =>
     execFileSync('tmux', ['-u', '-S', join(folder, 't'), '-f', '/dev/null', ...args], {
-      ...{ encoding: 'utf8', env },
+      encoding: 'utf8',
+      env,
     }).trim();
   const program = spawn(process.execPath, [fileURLToPath(PROGRAM), 'up'], {
-    ...{ env, stdio: ['ignore', 'pipe', 'inherit'] },
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(program, 'exit');
   try {
@@ -83,7 +91,8 @@ async function person(workspace) {
   const { headers } = await signIn(workspace.newLink());
   return async (method, path, body) => {
     const response = await fetch(`${headers.origin}/api/v10${path}`, {
-      ...{ method, headers: { ...headers, 'content-type': 'application/json' } },
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);

@@ -55,10 +55,14 @@ await measure(async ({ folder, start }) => {
   const release = await takeCourierLock({ home, log: silentLog, takeOver: true });
   const shared = openShared({
     config: parseConfig({ env: { THREADMUX_HOST: 'here', THREADMUX_TMUX_SOCKET: `${folder}/tmux` }, hostname: 'here' }),
-    ...{ home, env, log: silentLog, servers: () => servers },
+    home,
+    env,
+    log: silentLog,
+    servers: () => servers,
   });
   const bridge = await startBridge(shared, {
-    ...{ servers, env },
+    servers,
+    env,
     onFatal: (error) => {
       throw error;
     },

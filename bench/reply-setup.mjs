@@ -12,7 +12,11 @@ const INTENTS = (1 << 0) | (1 << 9) | (1 << 15);
 export function watchReplies(rest, { token }, beginning) {
   const waiting = new Map();
   const gateway = openGateway({
-    ...{ rest, token, intents: INTENTS, load: () => undefined, save: () => {} },
+    rest,
+    token,
+    intents: INTENTS,
+    load: () => undefined,
+    save: () => {},
     onFatal(error) {
       throw error;
     },

@@ -101,8 +101,15 @@ async function startAll({ folder, home, rest, socket, channelId }) {
     const { id: thread } = await ensureThread(place, `[terminal] ${at}`, 'Welcome');
     const name = `terminal-${at}`;
     const record = {
-      ...{ thread, name, dir: folder, server: 'local', kind: 'terminal', asked: command },
-      ...{ order: thread, skipPermissions: false, startedAt: Date.now() },
+      thread,
+      name,
+      dir: folder,
+      server: 'local',
+      kind: 'terminal',
+      asked: command,
+      order: thread,
+      skipPermissions: false,
+      startedAt: Date.now(),
     };
     await startTerminal({ home, tmux, server: 'local' }, { thread, name, dir: folder, command, record });
     threads.push(thread);

@@ -9,29 +9,38 @@ import { homeError, homeRoot } from '../home/home.ts';
 import { harmless } from './print.ts';
 import { makeProgram } from './program.ts';
 
-const dashes = process.argv.indexOf('--');
-const ours = dashes === -1 ? process.argv : process.argv.slice(0, dashes);
-const wantsJson = ours.includes('--json');
-
 export function runCommandLine(): void {
-  delete process.env[HOOKED_BY]; // an agent started us; the variable must not get into a tmux server that we start
   /** stdout was closed early, for example by `head`: exit quietly. */
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.done);
     throw error;
   });
+  void carryOut().then((code) => {
+    if (code !== undefined) process.exit(code);
+  });
+}
 
-  makeProgram({ wantsJson })
-    .parseAsync()
-    .catch((thrown: unknown) => {
-      if (thrown instanceof CommanderError) return endUsage(thrown);
-      const error = explained(thrown);
-      if (wantsJson) process.stderr.write(`${harmless(maskSecrets(JSON.stringify(errorData(error))))}\n`);
-      else console.error(`threadmux: ${neutralise(maskSecrets(explain(error)))}`);
-      if (!isThreadmuxError(error) && error instanceof Error && !wantsJson)
-        console.error(neutralise(maskSecrets(error.stack ?? '')));
-      process.exit(exitCodeOf(error));
-    });
+/** Resolves with the exit code if the command did not work; its error is printed. */
+export async function carryOut(): Promise<number | undefined> {
+  delete process.env[HOOKED_BY]; // an agent started us; the variable must not get into a tmux server that we start
+  const dashes = process.argv.indexOf('--');
+  const ours = dashes === -1 ? process.argv : process.argv.slice(0, dashes);
+  const wantsJson = ours.includes('--json');
+  try {
+    await makeProgram({ wantsJson }).parseAsync();
+    return undefined;
+  } catch (thrown) {
+    if (thrown instanceof CommanderError) return endUsage(thrown, wantsJson);
+    const error = explained(thrown);
+    const isUnexpected = !isThreadmuxError(error) && error instanceof Error;
+    const stack = isUnexpected ? `${neutralise(maskSecrets(error.stack ?? ''))}\n` : '';
+    process.stderr.write(
+      wantsJson
+        ? `${harmless(maskSecrets(JSON.stringify(errorData(error))))}\n`
+        : `threadmux: ${neutralise(maskSecrets(explain(error)))}\n${stack}`,
+    );
+    return exitCodeOf(error);
+  }
 }
 
 /** File system errors are expected: they get a message instead of a stack trace. */
@@ -42,13 +51,13 @@ function explained(error: unknown): unknown {
 }
 
 /** commander has already printed the error, unless --json is given. */
-function endUsage(error: CommanderError): never {
-  if (error.exitCode === 0) process.exit(EXIT.done);
+function endUsage(error: CommanderError, wantsJson: boolean): number {
+  if (error.exitCode === 0) return EXIT.done;
   if (wantsJson) {
     const usage = new ThreadmuxError('bad_usage', error.message.replace(/^error: /, ''), {
       hint: 'Run with --help for usage.',
     });
     process.stderr.write(`${harmless(JSON.stringify(errorData(usage)))}\n`);
   }
-  process.exit(EXIT.usage);
+  return EXIT.usage;
 }

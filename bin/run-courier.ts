@@ -55,13 +55,14 @@ function take(
   { home, log, prompts, sessionsChanged }: Shared,
   contexts: CourierContexts,
   host: string,
-  { lingerMs, signal, beatMs }: RunningCourier,
+  work: RunningCourier,
   outbox?: string,
 ): Promise<void> {
   const context = contexts.of(host);
   return runCourier({
-    ...{ home, log, lingerMs, signal },
-    ...(beatMs === undefined ? {} : { beatMs }),
+    ...work,
+    home,
+    log,
     // Only this machine may give orders; another host may only report on its own panes.
     ...(outbox === undefined ? { obey: (order) => obeyOrder(order, context) } : { outbox }),
     onEvent: sessionsChanged.tell,
@@ -94,8 +95,11 @@ async function collectFrom(
   for (let pauseMs = FIRST_MS; !signal.aborted && collector === undefined; ) {
     try {
       collector = keepCollecting({
-        ...{ host: hosts.get(host), home: await remote.home(host), signal },
-        ...{ compared: panesPrint(hosts.tmux(host)), onMoved: () => remote.moved(host) },
+        host: hosts.get(host),
+        home: await remote.home(host),
+        signal,
+        compared: panesPrint(hosts.tmux(host)),
+        onMoved: () => remote.moved(host),
         take: (box, name, letter) => putHostLetter(outbox, box, name, letter),
         onFull: () => log.warn('too many letters of a host are waiting; the rest stays on the host', { host }),
         onState(state) {
@@ -139,7 +143,9 @@ export function openSharedParts(context: CliContext): Shared {
   });
   const local = createLocalServerReader(home);
   return openShared({
-    ...{ home, config, log, env, live, servers: () => serversInForce(context, live, local) },
+    ...context,
+    live,
+    servers: () => serversInForce(context, live, local),
     hostFiles: (name) => filesForHosts(name, config.tellAgent),
   });
 }
@@ -213,7 +219,8 @@ async function deliverUnsaved(shared: Shared, letter: string): Promise<void> {
   if (reading.kind !== 'letter') return log.error('cannot read an unsaved letter');
   const context = openCourierContexts(shared).of(shared.config.host);
   await keepTrying(() => postLetter(reading.letter, context), {
-    ...{ firstMs: 1_000, longestMs: 60_000 },
+    firstMs: 1_000,
+    longestMs: 60_000,
     onFailure(error, failures) {
       log.warn('cannot deliver an unsaved letter yet', { because: (error as Error).message });
       if (failures >= DELIVERY_TRIES) throw error;

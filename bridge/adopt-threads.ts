@@ -69,10 +69,26 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
     const host = project.host ?? config.defaultHost;
     const sessionName = newName(title ?? '', host, registry.all(), configuredNames(threads.projects()));
     const record: ThreadRecord = threadRecordSchema.parse({
-      ...{ thread: id, server: server.name, channel, host, sessionName, adopted: 'new', closed: true, last: id },
+      thread: id,
+      server: server.name,
+      channel,
+      host,
+      sessionName,
+      adopted: 'new',
+      closed: true,
+      last: id,
       title: titleOf({ host, sessionName, group: undefined }, config),
-      ...{ socket: '', serverPid: 0, paneId: '', panePid: 0, sessionId: '', command: '' },
-      ...{ project: project.path, cwd: project.path || '~', claudeSession: '', transcript: '', state: 'ended' },
+      socket: '',
+      serverPid: 0,
+      paneId: '',
+      panePid: 0,
+      sessionId: '',
+      command: '',
+      project: project.path,
+      cwd: project.path || '~',
+      claudeSession: '',
+      transcript: '',
+      state: 'ended',
       at: Date.now(),
     });
     registry.put(record);

@@ -5,12 +5,13 @@ import { startLifecycle } from '../threads/lifecycle.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { loadStates, saveStates } from '../threads/stored-states.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
+import type { BridgeOptions } from './bridge-options.ts';
 import { carryOutRequests } from './carry-out-requests.ts';
 import { tellConfigChanges } from './config-notices.ts';
 import { createDebouncedWrite } from './debounced-write.ts';
 import { openGateways } from './open-gateways.ts';
 import type { Panels } from './panel/panels.ts';
-import { type BridgeOptions, startServer } from './start-server.ts';
+import { startServer } from './start-server.ts';
 import { startWebhooks } from './webhooks.ts';
 import { startWorktreeEnds } from './worktree-ends.ts';
 
@@ -47,7 +48,9 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   states.onScreen((_, { look }) => look.kind === 'gone' && shared.sessionsChanged.tell());
   tellConfigChanges(shared);
   return {
-    ...{ gateways, states, onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)) },
+    gateways,
+    states,
+    onView: (listener) => sides.forEach(({ panels }) => void panels.onView(listener)),
     async close() {
       requests.close();
       webhooks.close();

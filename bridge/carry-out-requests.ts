@@ -66,9 +66,18 @@ export function carryOutRequests(shared: Shared, tools: readonly CommandContext[
     }
   }
 
-  const stopWatching = watchFolder(folder, look, LOOK_MS);
-  const timer = setInterval(look, LOOK_MS);
-  look();
+  /** The system may have no free file descriptor for a while. */
+  function tryLook(): void {
+    try {
+      look();
+    } catch (error) {
+      log.warn('looking for requests', { because: (error as Error).message });
+    }
+  }
+
+  const stopWatching = watchFolder(folder, tryLook, LOOK_MS);
+  const timer = setInterval(tryLook, LOOK_MS);
+  tryLook();
   return {
     close() {
       clearInterval(timer);
@@ -101,22 +110,24 @@ async function start(request: StartRequest, shared: Shared, { all, starting }: S
   if (isNew) starting.add(keyOf(host, name));
   const { begun } = await beginSession(
     {
-      ...{
-        name,
-        host,
-        directory,
-        command: undefined,
-        settings: request.settings,
-        continues: request.continues,
-        before,
-      },
+      name,
+      host,
+      directory,
+      command: undefined,
+      settings: request.settings,
+      continues: request.continues,
+      before,
       ...(request.byAgent ? { request: request.id } : {}),
     },
     tools,
   ).finally(() => starting.delete(keyOf(host, name)));
   return {
-    ...{ name, host, created: begun.is !== 'there' || isRepeated, is: begun.is },
-    ...{ thread: threadOf(begun) ?? own()?.thread ?? null, branch: ('branch' in begun && begun.branch) || null },
+    name,
+    host,
+    created: begun.is !== 'there' || isRepeated,
+    is: begun.is,
+    thread: threadOf(begun) ?? own()?.thread ?? null,
+    branch: ('branch' in begun && begun.branch) || null,
   };
 }
 

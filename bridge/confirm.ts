@@ -13,8 +13,8 @@ import type { ThreadRecord } from '../threads/registry.ts';
 import { pressEnter } from '../tmux/keys.ts';
 import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
-import type { Waits } from './delivery.ts';
 import type { TypedState } from './delivery-attempt.ts';
+import type { Waits } from './delivery-waits.ts';
 import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
 
 type TypedMessage = Pick<TypedState, 'typed' | 'deliveryId'>;
@@ -175,7 +175,8 @@ async function lookAgain(
       case 'draft':
         if (screen.busy || (screen.kind === 'empty' && screen.queued)) return { kind: 'busy', screen: shown };
         return {
-          ...{ kind: 'idle', screen: shown },
+          kind: 'idle',
+          screen: shown,
           isUntouched: screen.kind === 'empty' && !isMarked(seen.typed.enter, message.deliveryId),
         };
       case 'dialog':

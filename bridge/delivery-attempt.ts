@@ -113,8 +113,10 @@ function notRunning({ title }: ThreadRef): AttemptOutcome {
   return isStreamTitle(title)
     ? failed('It was ended. `!terminal` and `!agent` start a new one.')
     : {
-        ...{ kind: 'failed', because: 'The session is not running. `!new` with its name starts it again.' },
-        ...{ screen: undefined, isAbsent: true },
+        kind: 'failed',
+        because: 'The session is not running. `!new` with its name starts it again.',
+        screen: undefined,
+        isAbsent: true,
       };
 }
 
@@ -145,8 +147,16 @@ async function typeInto(
   // A receipt may be faster than the screen: what the box shows then is not a draft of the user.
   const inBox = Date.now() - (last?.confirmedAt ?? Date.now()) < ARRIVES_WITHIN_MS ? last : undefined;
   const step = decide({
-    ...{ look: seen, screen, record, isAgent, driver, text: message.typed.text, allowShell: options.allowShell },
-    ...{ standing: inBox?.text, now: Date.now(), isFresh: isFresh(message.liveAt, performance.now()) },
+    look: seen,
+    screen,
+    record,
+    isAgent,
+    driver,
+    text: message.typed.text,
+    allowShell: options.allowShell,
+    standing: inBox?.text,
+    now: Date.now(),
+    isFresh: isFresh(message.liveAt, performance.now()),
   });
   const guard = { pane: record, command, dialog: driver.screen.dialogLine };
   switch (step.do) {

@@ -11,6 +11,7 @@ import type { ThreadRef } from '../discord/threads.ts';
 import { untilKeysSettled } from './commands/keys.ts';
 import { confirm } from './confirm.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
+import { WAITS } from './delivery-waits.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
 import { refusedMeanwhile } from './refused-by-config.ts';
@@ -29,31 +30,6 @@ const LONGEST_PAUSE_MS = 10_000;
 const SHORT_PAUSE_MS = 40;
 const FILES_PAUSE_MS = 2_000;
 const LIMIT_PAUSE_MS = 500;
-
-/** Tests make them shorter. */
-export interface Waits {
-  /** Between two looks for a receipt. */
-  readonly confirmMs: number;
-  /** Between two looks at the screen of an agent that reports nothing. */
-  readonly screenMs: number;
-  /** A message without an outcome after this time gets 📨. */
-  readonly markMs: number;
-  /** The user is told why, if a message waits longer. */
-  readonly patienceMs: number;
-  /** An agent that has just started reports within this time. */
-  readonly heardWithinMs: number;
-  /** How long a message waits for a tap. */
-  readonly heldMs: number;
-}
-
-const WAITS: Waits = {
-  confirmMs: 4_000,
-  screenMs: 400,
-  markMs: 250,
-  patienceMs: 2_500,
-  heardWithinMs: 10_000,
-  heldMs: 600_000,
-};
 
 export function createDeliver(options: JourneyOptions): Deliver {
   const { config, server, inbox, outcomes, receipts, log, signal } = options;
@@ -117,14 +93,18 @@ export function createDeliver(options: JourneyOptions): Deliver {
       if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
       if (!options.isTerminal(thread.id)) await untilKeysSettled(thread.id, options.tools(), signal);
       const seen = await attemptDelivery(way, {
-        ...{ panes: options.panes, allowShell: config.allowShell, signal },
+        panes: options.panes,
+        allowShell: config.allowShell,
+        signal,
         ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
         standing: () => standing.get(thread.id),
         onDialog: () => options.dialogs.look(thread.id, 'message'),
         onUntyped: () => receipts.withdraw(thread.id, deliveryId),
         onTyping: () =>
           receipts.stand(thread.id, {
-            ...{ id: deliveryId, message: message.id, paths },
+            id: deliveryId,
+            message: message.id,
+            paths,
             words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
           }),
       });
@@ -177,7 +157,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { deliveryId, thread } = way;
     const typedAt = Date.now();
     const proof = await confirm(way, {
-      ...{ tmux, record, signal, look, waits, isCovered },
+      tmux,
+      record,
+      signal,
+      look,
+      waits,
+      isCovered,
       isHeard: () => isHeard(options.threads.registry.get(thread.id)),
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),

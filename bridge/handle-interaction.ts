@@ -80,8 +80,12 @@ export function createInteractionHandler(
     const id = await followUp(rest, interaction, { content: order.rest.slice(0, 1_900) });
     tools.accept(
       {
-        ...{ id, channelId: order.thread.id, authorId: user?.id ?? '', author: user?.username ?? '' },
-        ...{ text: order.rest, attachments: [] },
+        id,
+        channelId: order.thread.id,
+        authorId: user?.id ?? '',
+        author: user?.username ?? '',
+        text: order.rest,
+        attachments: [],
       },
       order.thread,
     );
@@ -175,7 +179,7 @@ export function createInteractionHandler(
     const by = user?.username ?? '';
     const { id, channel_id: channel = '' } = interaction;
     const byId = user?.id ?? '';
-    const order: CommandCall = { ...{ id, thread: where.thread, channel, rest: asked, by, byId }, liveAt };
+    const order: CommandCall = { id, thread: where.thread, channel, rest: asked, by, byId, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE_INTERACTION:
         await suggest(rest, interaction, await suggestions(interaction, tools));

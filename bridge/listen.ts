@@ -92,7 +92,11 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
   function answersOf(message: DiscordMessage, text: string, liveAt: number | undefined) {
     if (text === '' || message.attachments.length > 0) return {};
     const meaning = options.meaningOf({
-      ...{ id: message.id, channelId: message.channel_id, authorId: message.author.id, text, liveAt },
+      id: message.id,
+      channelId: message.channel_id,
+      authorId: message.author.id,
+      text,
+      liveAt,
       repliedTo: message.message_reference?.message_id,
       live: isFresh(liveAt, performance.now()),
     });

@@ -18,7 +18,8 @@ import type { Shared } from '../threads/shared-services.ts';
 import type { SessionStates } from '../threads/watch-panes.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
-import { createDeliver, type Waits } from './delivery.ts';
+import { createDeliver } from './delivery.ts';
+import type { Waits } from './delivery-waits.ts';
 import { answerQuestion } from './dialogs/answer-question.ts';
 import type { Dialogs } from './dialogs/dialogs.ts';
 import { type AcceptedMessage, type Inbox, targetOf } from './inbox.ts';
@@ -95,7 +96,7 @@ export function createJourney(options: JourneyOptions): Journey {
     let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
       const { id, channelId: channel, author: by, authorId: byId, liveAt } = message;
-      const order = { ...{ id, thread, channel, rest: todo.rest, by, byId }, liveAt };
+      const order = { id, thread, channel, rest: todo.rest, by, byId, liveAt };
       const run = () => runCommand(todo.name, order, options.tools());
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));

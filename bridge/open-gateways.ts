@@ -42,7 +42,11 @@ function openFor(rest: Rest, sides: readonly ServerSide[], { home, log, onFatal 
   const path = `${home.folder('state')}/${sides.map((side) => side.server.name).join('+')}.gateway.json`;
   const position = createDebouncedWrite<GatewaySession>((session) => writeBestEffort(path, session), POSITION_MS);
   const gateway = openGateway({
-    ...{ rest, token: sides[0]?.server.token ?? '', intents: BRIDGE_INTENTS, log, onFatal },
+    rest,
+    token: sides[0]?.server.token ?? '',
+    intents: BRIDGE_INTENTS,
+    log,
+    onFatal,
     load: () => readJson(path, gatewaySessionSchema),
     save: position.set,
     async handle(name, data, live) {

@@ -42,7 +42,10 @@ export function createPostPrinted({ hosts, recordOf, say, log, signal }: Printed
     const printed = driverOf(record?.agent ?? '').commands?.printed;
     if (record === undefined || printed === undefined || record.transcript === '') return true;
     const output = await hosts.get(record.host).sh(printed.script, [record.transcript], {
-      ...{ doing: 'read what the command printed', timeoutMs: 10_000, maxBytes: 2 ** 20, signal },
+      doing: 'read what the command printed',
+      timeoutMs: 10_000,
+      maxBytes: 2 ** 20,
+      signal,
     });
     const since = (Date.now() - at) / 1_000 + TOLERANCE_S;
     const news = printed.parse(output).filter(({ uuid, age }) => age <= since && !seen.has(uuid));

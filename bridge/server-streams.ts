@@ -5,16 +5,13 @@ import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { ThreadChannel } from '../discord/threads.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
-import {
-  type AllowedHostDirectories,
-  openAllowedDirectories,
-  openAllowedHostDirectories,
-} from '../streams/allowed-directories.ts';
+import { openAllowedDirectories } from '../streams/allowed-directories.ts';
+import { type AllowedHostDirectories, openAllowedHostDirectories } from '../streams/allowed-host-directories.ts';
 import type { KnownThreads } from '../threads/connections.ts';
+import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
 import { streamState } from './commands/streams.ts';
 import { createOwnCommands } from './list-own-commands.ts';
 import { decideSlash } from './slash-decision.ts';
-import type { BridgeOptions, BridgeParts } from './start-server.ts';
 import { createStreamThreads, type StreamThreads } from './stream-threads.ts';
 
 interface ServerStreamsOptions extends BridgeParts {
@@ -39,9 +36,19 @@ export function openServerStreams(options: ServerStreamsOptions): {
   const own = createOwnCommands(options);
   const agentOf = ({ agent = 'claude' }: Pick<StreamRecord, 'agent'>) => configuredAgent(config, agent);
   const streams = createStreamThreads({
-    ...{ home, log, rest, botId: place.botId, place, env: bridge.env, server: server.name },
-    ...{ host: config.host, members: server.allow, maxThreads: config.maxThreads },
-    ...{ hosts, remote, agentOf },
+    home,
+    log,
+    rest,
+    botId: place.botId,
+    place,
+    env: bridge.env,
+    server: server.name,
+    host: config.host,
+    members: server.allow,
+    maxThreads: config.maxThreads,
+    hosts,
+    remote,
+    agentOf,
     registry: threads.registry,
     isCommand: async (text, record) => {
       const { commands, name: agent } = agentOf(record).driver;
@@ -51,7 +58,9 @@ export function openServerStreams(options: ServerStreamsOptions): {
     agentSettings: bridge.program?.hookSettings,
     onThread: known.learn,
     there: async (host) => ({
-      ...{ host: hosts.get(host), home: await remote.home(host), agentSettings: await remote.settings(host) },
+      host: hosts.get(host),
+      home: await remote.home(host),
+      agentSettings: await remote.settings(host),
     }),
     check: async ({ dir, far }) => {
       await (far === undefined ? directories : directories.on(far.host)).check(dir);

@@ -48,7 +48,9 @@ export async function takePlace(
 ): Promise<StartPlace> {
   const { name, host, directory, project, settings } = wanted;
   const plain: StartPlace = {
-    ...{ directory, branch: undefined, startsAfter: undefined },
+    directory,
+    branch: undefined,
+    startsAfter: undefined,
     during: (start) => start(),
     begin: async () => {},
   };
@@ -56,7 +58,10 @@ export async function takePlace(
   const running = (await listSessions(tools.hosts.tmux(host))).find((one) => one.name === name);
   if (running !== undefined && !running.pane.dead) return plain; // it is said, and gets no worktree
   const worktree = await tools.worktrees.prepare({
-    ...{ host, directory, project, session: name },
+    host,
+    directory,
+    project,
+    session: name,
     byAgent: wanted.request !== undefined,
   });
   const setup = worktree.needsSetup ? project?.worktreeSetup : undefined;

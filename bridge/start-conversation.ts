@@ -94,7 +94,10 @@ export function createConversationStarts(tools: () => CommandContext): Conversat
 function sessionFor({ name, host, project }: Wanted, { threads, server, config }: CommandContext) {
   const ours = threads.registry.all().filter((one) => one.server === server.name && one.closed && one.serverPid !== 0);
   return {
-    ...{ name: parseSessionName(name), host, directory: project.path || '~', command: undefined },
+    name: parseSessionName(name),
+    host,
+    directory: project.path || '~',
+    command: undefined,
     before: rememberedSession(ours, { name, host, defaultHost: config.defaultHost }),
   };
 }

@@ -3,7 +3,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ConfigEnvironment, ServerConfig } from '../core/config.ts';
+import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
@@ -14,16 +14,14 @@ import type { Rest } from '../discord/rest.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { createNotices } from '../threads/notices.ts';
-import type { Shared } from '../threads/shared-services.ts';
-import type { SessionStates } from '../threads/watch-panes.ts';
 import { createThreadAdoption } from './adopt-threads.ts';
 import { createChannelTalk } from './answer-channel-text.ts';
 import { createAskAgent } from './ask-agent.ts';
+import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
 import type { CommandContext } from './commands/command.ts';
-import { NO_PROGRAM, type ProgramPlace } from './commands/launch-agent.ts';
+import { NO_PROGRAM } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
 import { createDeclaredSessions } from './declared/declared-sessions.ts';
-import type { Waits } from './delivery.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
 import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
@@ -45,23 +43,6 @@ import { fetchAttachments } from './typed-text.ts';
 import { openUnfinishedInteractions } from './unfinished-interactions.ts';
 import { createUsageLimits } from './usage-limits.ts';
 
-export interface BridgeOptions {
-  readonly servers: readonly ServerConfig[];
-  readonly env: ConfigEnvironment;
-  readonly onFatal: (error: ThreadmuxError) => void;
-  readonly program?: ProgramPlace;
-  readonly settleMs?: number;
-  readonly waits?: Partial<Waits>;
-  readonly startsMs?: number;
-  /** The pauses before a declared session that crashed starts again. */
-  readonly startAgainMs?: readonly number[];
-  readonly panelLastMs?: number;
-}
-
-export interface BridgeParts extends Shared {
-  readonly states: SessionStates;
-}
-
 export interface ServerSide {
   readonly server: ServerConfig;
   readonly rest: Rest;
@@ -82,7 +63,7 @@ export async function startServer(
   shared: BridgeParts,
   options: BridgeOptions,
 ): Promise<ServerSide> {
-  const { home, config, log, hosts, threads, prompts } = shared;
+  const { home, config, log, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
   const { signal } = closing;
@@ -103,32 +84,43 @@ export async function startServer(
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
   const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
+  /** What most parts of this server use. */
+  const parts = { ...shared, server, rest, botId, channels, known, inbox, marks, say, notices, outcomes, signal };
   const askAgent = createAskAgent({
-    ...{ inbox, marks, say, notices, log, signal, server },
+    ...parts,
     fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
   });
   const slash = createSlashMessages({
-    ...{ rest, config, hosts, inbox, outcomes, log, signal, registry: threads.registry },
+    ...parts,
+    registry: threads.registry,
     send: (message, thread) => journey.send(message, thread),
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
   const limits = createUsageLimits({
-    ...{ threads, server, scheduled: () => scheduled },
+    ...parts,
+    scheduled: () => scheduled,
     lookAtDialog: (thread) => void dialogs.look(thread),
   });
-  const { ownChoice } = limits;
-  const dialogs = createDialogs({ ...shared, ...{ rest, say, pressing, signal, server: server.name, ownChoice } });
+  const dialogs = createDialogs({ ...parts, pressing, server: server.name, ownChoice: limits.ownChoice });
   const declared = createDeclaredSessions({
-    ...{ ...shared, server, path: state('declared'), tools: () => tools, pausesMs: options.startAgainMs },
+    ...parts,
+    path: state('declared'),
+    tools: () => tools,
+    pausesMs: options.startAgainMs,
   });
   const panels = createPanels({
-    ...{ ...shared, rest, server, declared, guildId: place.guildId },
-    ...{ path: state('panel'), lastEveryMs: options.panelLastMs },
+    ...parts,
+    declared,
+    guildId: place.guildId,
+    path: state('panel'),
+    lastEveryMs: options.panelLastMs,
   });
   const journey = createJourney({
-    ...shared,
-    ...{ server, channels, known, inbox, marks, outcomes, signal, slash, dialogs, limits },
+    ...parts,
+    slash,
+    dialogs,
+    limits,
     waits: options.waits ?? {},
     ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
     toStream(message, thread) {
@@ -145,14 +137,24 @@ export async function startServer(
     tools: () => tools,
   });
   const scheduled = createScheduled({
-    ...{ path: state('schedules'), rest, botId, server, threads, say, inbox: ownMessages, log },
+    ...parts,
+    path: state('schedules'),
+    inbox: ownMessages,
     isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
-    ...{ config, hosts, threads, known, server, log, streams, directories, say, slash, scheduled, limits },
-    ...{ states: shared.states, panes: shared.panes, remote: shared.remote, worktrees: shared.worktrees },
-    ...{ pressing, keyTimes: new Map(), dialogs, declared, statusOf: createAgentStatus(shared) },
+    ...parts,
+    streams,
+    directories,
+    slash,
+    scheduled,
+    limits,
+    pressing,
+    keyTimes: new Map(),
+    dialogs,
+    declared,
+    statusOf: createAgentStatus(shared),
     program: options.program ?? { ...NO_PROGRAM, home: home.root },
     store: ownMessages.put,
     accept(message, thread) {
@@ -161,15 +163,14 @@ export async function startServer(
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
     stateFolder: home.folder('state'),
-    retry: createRetry({ rest, server, inbox, own: ownMessages, marks, send: journey.send }),
+    retry: createRetry({ ...parts, own: ownMessages, send: journey.send }),
   };
-  const unfinished = openUnfinishedInteractions({ path: state('interactions'), rest, log, signal });
-  const taps = createPromptTaps({ rest, prompts, log });
-  const adoption = createThreadAdoption({
-    ...{ rest, server, config, threads, inbox, path: state('threads'), begin: journey.begin },
-  });
+  const unfinished = openUnfinishedInteractions({ ...parts, path: state('interactions') });
+  const adoption = createThreadAdoption({ ...parts, path: state('threads'), begin: journey.begin });
   const handle = listen({
-    ...{ server, rest, channels, threads: known, cursors, inbox, log, signal },
+    ...parts,
+    threads: known,
+    cursors,
     meaningOf({ channelId, authorId, liveAt = performance.now(), ...written }) {
       const hasCard = threads.registry.get(channelId)?.dialog !== undefined;
       const hasEnded = prompts.hasJustEnded(channelId, liveAt) || dialogs.hasJustEnded(channelId, liveAt);
@@ -178,8 +179,8 @@ export async function startServer(
       return textMeaning({ ...written, afterAnother: hasCard || hasEnded, changed }, open);
     },
     onAccepted: journey.begin,
-    onTalk: createChannelTalk({ rest, say, log, path: state('talk'), server: server.name, registry: threads.registry }),
-    onInteraction: createInteractionHandler({ rest, server, channels, botId, tools, prompts: taps, unfinished, log }),
+    onTalk: createChannelTalk({ ...parts, path: state('talk'), server: server.name, registry: threads.registry }),
+    onInteraction: createInteractionHandler({ ...parts, tools, prompts: createPromptTaps(parts), unfinished }),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
     onActive(ids, guild) {
@@ -208,7 +209,13 @@ export async function startServer(
   }
 
   return {
-    ...{ server, rest, guildIds, known, panels, tools, hear },
+    server,
+    rest,
+    guildIds,
+    known,
+    panels,
+    tools,
+    hear,
     owns: async (id) => (await whereIs(id, known, channels)) !== 'elsewhere',
     async takeUp() {
       await streams.recover();

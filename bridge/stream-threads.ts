@@ -15,10 +15,9 @@ import { followTerminal, startTerminal, type Terminal, type TerminalParts } from
 import type { Registry } from '../threads/registry.ts';
 import type { RemoteHosts } from '../threads/remote-hosts.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import { isPaneFormat } from '../tmux/pane.ts';
-import { closePipe } from '../tmux/pipe.ts';
-import { killSession, listSessions } from '../tmux/sessions.ts';
-import { type Tmux, tmuxOn } from '../tmux/tmux.ts';
+import { closePipe, killPipedSession } from '../tmux/pipe.ts';
+import { listSessions } from '../tmux/sessions.ts';
+import { tmuxOn } from '../tmux/tmux.ts';
 import { terminalPaneRecord } from './terminal-record.ts';
 
 export type StreamThread =
@@ -115,9 +114,16 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const thread = await freshThread(place, title, welcome, options.members, order);
     options.onThread(thread);
     const record: StreamRecord = {
-      ...{ kind, name, dir, asked, order, skipPermissions },
+      kind,
+      name,
+      dir,
+      asked,
+      order,
+      skipPermissions,
       ...(agent === undefined ? {} : { agent: agent.name }),
-      ...{ thread: thread.id, server: options.server, startedAt: Date.now() },
+      thread: thread.id,
+      server: options.server,
+      startedAt: Date.now(),
       ...(homeThere === undefined ? {} : { far: { host, logFolder: `${homeThere}/streams/${thread.id}/log` } }),
     };
     saveStreamRecord(home, record);
@@ -160,7 +166,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
   /** Removes a terminal that was not started. Its record stays until nothing of it runs. */
   async function tidyUp(record: StreamRecord): Promise<void> {
     saveStreamRecord(home, { ...record, ended: { at: Date.now(), how: 'not started' } });
-    await killLeftOver(hosts.tmux(hostOf(record)), record.name);
+    await killPipedSession(hosts.tmux(hostOf(record)), record.name);
     forgetStream(home, record.thread);
   }
 
@@ -236,15 +242,4 @@ async function endAgent(agent: Agent): Promise<string> {
   const worked = agent.state() === 'working';
   await agent.end();
   return worked ? 'It was ended while it was working.' : 'It was ended.';
-}
-
-/** Kills only a session with an output pipe: another session may have this name by now. */
-async function killLeftOver(tmux: Tmux, name: string): Promise<void> {
-  const session = (await listSessions(tmux)).find((one) => one.name === name);
-  if (session === undefined) return;
-  const { serverPid, pane } = session;
-  const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
-  const piped = `#{&&:${same},#{pane_pipe}}`;
-  const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
-  if (said.trim() === '1') await killSession(tmux, session);
 }

@@ -44,8 +44,14 @@ export function createUsageLimits(parts: UsageLimitsParts): UsageLimits {
     const [authorId = ''] = parts.server.allow;
     if (onLimit !== 'continue' || !mayContinue(limit)) return;
     parts.scheduled().add({
-      ...{ origin: `limit ${limit.letter}`, limit: limit.letter, thread, authorId, author: 'threadmux' },
-      ...{ text: 'continue', rule: { kind: 'once', at: freeAt(limit) }, due: freeAt(limit) },
+      origin: `limit ${limit.letter}`,
+      limit: limit.letter,
+      thread,
+      authorId,
+      author: 'threadmux',
+      text: 'continue',
+      rule: { kind: 'once', at: freeAt(limit) },
+      due: freeAt(limit),
     });
   }
 

@@ -82,7 +82,8 @@ export function parseConfig(sources: ConfigSources): Config {
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
   return {
-    ...{ ...file, ...agents },
+    ...file,
+    ...agents,
     host: checked('host', host),
     defaultHost,
     hosts,

@@ -8,8 +8,8 @@ const PHONE_COLUMNS = 60;
 /** Much more than a message holds; a host may send megabytes. */
 const LOOKED_AT = 50_000;
 
-/** Lines of box drawing only. */
-const RULE = /^[\s─━═▔▁╌╍┄┅┈┉╭╮╰╯┌┐└┘├┤┬┴┼│|╞╡╪+=_-]+$/u;
+/** Lines of box drawing only, or of one character: a line with several could be a part of a command. */
+const RULE = /^(?:[\s─━═▔▁╌╍┄┅┈┉╭╮╰╯┌┐└┘├┤┬┴┼│╞╡╪]+|\s*(?:=+|_+|-+))$/u;
 const LEFT_SIDE = /^(\s*)[│┃║]\s?/u;
 const RIGHT_SIDE = /[│┃║]$/u;
 

@@ -99,7 +99,10 @@ export function projectsOf(top: TopLevel, servers: readonly ServerConfig[]): rea
   const named = servers.flatMap((server) =>
     server.projects.map((entry) => ({
       ...common(top, entry),
-      ...{ server: server.name, channel: entry.channel, path: entry.path, host: entry.host },
+      server: server.name,
+      channel: entry.channel,
+      path: entry.path,
+      host: entry.host,
       name: entry.name ?? projectName(entry.path),
     })),
   );

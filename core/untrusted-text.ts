@@ -11,9 +11,11 @@ export function untrustedCode(text: string, longest = LONGEST): string {
   return `\`${begin(line, longest) || ' '}\``;
 }
 
-/** As text with all Markdown escaped. */
+/** As text with all Markdown escaped, also what begins a list, underlines a heading or a table, or is a rule. */
 export function untrustedText(text: string, longest = 2 * LONGEST): string {
-  return begin(neutralise(text.slice(0, 2 * longest)), longest).replace(/[\\*_~`|>#[\]<@]/g, '\\$&');
+  return begin(neutralise(text.slice(0, 2 * longest)), longest)
+    .replace(/[\\*_~`|>#[\]<@]/g, '\\$&')
+    .replace(/^([ \t]*\d*)([-+=:.)])/gm, '$1\\$2');
 }
 
 /** As text on one line: a label or the failure of a tool. */

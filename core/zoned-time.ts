@@ -35,8 +35,12 @@ export function timeAt(wall: WallTime, zone: string): number {
 export function wallTimeOf(at: number, zone: string): WallTime & { readonly weekday: number } {
   const date = new Date(at + offsetAt(at, zone));
   return {
-    ...{ year: date.getUTCFullYear(), month: date.getUTCMonth() + 1, day: date.getUTCDate() },
-    ...{ hour: date.getUTCHours(), minute: date.getUTCMinutes(), weekday: date.getUTCDay() },
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    weekday: date.getUTCDay(),
   };
 }
 
@@ -59,8 +63,14 @@ export function fullTime(at: number, zone: string): string {
 /** In milliseconds, positive east of Greenwich. */
 function offsetAt(at: number, zone: string): number {
   const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone: zone, hourCycle: 'h23', year: 'numeric', month: 'numeric', day: 'numeric' },
-    ...{ hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   } as const);
   const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = part;

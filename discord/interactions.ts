@@ -102,7 +102,11 @@ export function textForm(
   { isShort = false, most = 2_000 } = {},
 ): APIModalInteractionResponseCallbackData {
   const field = {
-    ...{ type: 4 as const, custom_id: WORDS, label: title, required: true, max_length: most },
+    type: 4 as const,
+    custom_id: WORDS,
+    label: title,
+    required: true,
+    max_length: most,
     style: isShort ? (1 as const) : (2 as const),
   };
   return { custom_id: customId, title, components: [{ type: 1 as const, components: [field] }] };

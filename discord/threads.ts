@@ -52,20 +52,9 @@ export async function ensureThread(
   isTaken?: (id: string) => boolean,
 ): Promise<ThreadRef> {
   const found = await findThread(place, title, isTaken);
-  if (found === undefined) return createThread(place, title, welcome, members);
+  if (found === undefined) return freshThread(place, title, welcome, members);
   if (found.archived) await unarchiveThread(place.rest, found.id);
   return { ...found, archived: false };
-}
-
-/** Creates a new thread, even if the title exists. The same `order` always returns the same thread. */
-export function freshThread(
-  place: ThreadChannel,
-  title: string,
-  welcome: string,
-  members: readonly string[],
-  order: string,
-): Promise<ThreadRef> {
-  return createThread(place, title, welcome, members, order);
 }
 
 /** Only threads that our bot created in our channel: anybody can create one with the same title. */
@@ -122,7 +111,10 @@ export function ourThread(
   const { archived, archive_timestamp: changed, auto_archive_duration: afterMinutes } = metadata;
   return [
     {
-      ...{ id, title: name ?? '', parentId: parent_id, archived },
+      id,
+      title: name ?? '',
+      parentId: parent_id,
+      archived,
       lastMessageId: channel.last_message_id ?? undefined,
       ...(afterMinutes === undefined ? {} : { archiving: { at: Date.parse(changed), afterMinutes } }),
     },
@@ -194,7 +186,8 @@ async function modify(
 const AUTO_ARCHIVE_MINUTES = 10_080;
 const WELCOMES_TRIED = 4;
 
-async function createThread(
+/** Creates a new thread, even if the title exists. The same `order` always returns the same thread. */
+export async function freshThread(
   place: ThreadChannel,
   title: string,
   welcome: string,

@@ -63,7 +63,8 @@ export function openCourierContexts(shared: Shared): CourierContexts {
     return {
       ...shared,
       ...common,
-      ...{ host, files },
+      host,
+      files,
       sessionOf: (tmux, pane, again) => shared.sessionOf(name, tmux, pane, again),
       statusOf: async (claudeSession, brought) =>
         brought ? parseStatusLineInput(parsedForeignJson(brought)) : statusOf(name, claudeSession),

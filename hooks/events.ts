@@ -123,9 +123,19 @@ export async function handleSubmitted(event: EventOf<'submitted'>, report: Event
   context.reported.begin(turnOf(report), event.prompt);
   const { session: claudeSession, transcript, turn: promptId, cwd } = event;
   const record = {
-    ...{ thread: thread.thread, message: '', posts: 0, since: letter.writtenAt, agent: letter.agent },
-    ...{ host: context.host.name, tmux: letter.tmux, pane: letter.pane, directory: report.directory },
-    ...{ cwd, claudeSession, transcript, promptId },
+    thread: thread.thread,
+    message: '',
+    posts: 0,
+    since: letter.writtenAt,
+    agent: letter.agent,
+    host: context.host.name,
+    tmux: letter.tmux,
+    pane: letter.pane,
+    directory: report.directory,
+    cwd,
+    claudeSession,
+    transcript,
+    promptId,
   };
   context.progress.begin(followedTurn(turnOf(report), record, context, rest, session));
   return { state: 'working' };

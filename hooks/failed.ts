@@ -21,7 +21,8 @@ export async function handleFailed(event: EventOf<'failed'>, report: EventReport
   const resets = notice === undefined ? '' : `\n${notice.text}`;
   const text = `⚠️ ${driver.title} stopped: ${untrustedText(event.error, 300)}.${quoted}${resets}`;
   return {
-    ...{ state: 'idle', ...limited },
+    state: 'idle',
+    ...limited,
     say: { text, components: notice?.components ?? [] },
     after: () => context.progress.end(key, rest, 'failed', turn),
   };

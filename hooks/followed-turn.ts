@@ -27,7 +27,9 @@ export function followedTurn(
   const driver = driverOf(record.agent);
   const find = async () => session ?? (await context.sessionOf(record.tmux, record.pane));
   return {
-    ...{ key, record, rest },
+    key,
+    record,
+    rest,
     ...source(key, record, driver, context),
     async say(texts) {
       const known = texts.length === 0 ? undefined : await find();

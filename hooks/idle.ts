@@ -32,7 +32,8 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
   // A missing footer must not stop the reply.
   const below = status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
   return {
-    ...{ state: 'idle', status },
+    state: 'idle',
+    status,
     ...(say === undefined
       ? {}
       : { say: { ...say, footer: below, header: context.header(report.session, report.directory) } }),

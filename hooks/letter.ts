@@ -104,7 +104,8 @@ function withShortTexts(event: AgentEvent): AgentEvent {
     case 'failed': {
       const { error, details } = event;
       return {
-        ...{ ...event, error: cutReply(error) },
+        ...event,
+        error: cutReply(error),
         ...(details === undefined ? {} : { details: cutReply(details) }),
       };
     }
@@ -126,6 +127,8 @@ function withFixedLines(text: string): Headers {
 
 const LONGEST_HEADERS = 256 * 1024;
 const LONGEST_BRANCH = 250;
+/** It becomes an argument of a program, and the system takes no long ones: the letter would be tried again for ever. */
+const LONGEST_PROJECT = 8_192;
 
 /** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
 function withHeaders(text: string): Headers {
@@ -136,6 +139,7 @@ function withHeaders(text: string): Headers {
   const lines = Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
   const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
+  if (value('project').length > LONGEST_PROJECT) throw new SyntaxError('its project is too long');
   const [ask, asker, thread, status, branch] = ['ask', 'asker', 'thread', 'status', 'branch'].map(value);
   return {
     tmux: value('tmux'),

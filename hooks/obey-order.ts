@@ -93,8 +93,14 @@ async function askOrder(order: AskOrder, context: CourierContext): Promise<Order
   const others = context.prompts.inThread(thread).filter((one) => one.ofProgram && one.id !== id);
   if (others.length >= MOST_QUESTIONS) return refused(`${others.length} questions are already open in its thread`);
   const letter = {
-    ...{ ask: id, tmux: `${session.socket},${session.serverPid},0`, pane: session.paneId },
-    ...{ project: speaker.directory, writtenAt, asker, ofProgram: true, agent: speaker.thread.agent },
+    ask: id,
+    tmux: `${session.socket},${session.serverPid},0`,
+    pane: session.paneId,
+    project: speaker.directory,
+    writtenAt,
+    asker,
+    ofProgram: true,
+    agent: speaker.thread.agent,
   };
   const input = askedInput({ ...order, ...about(speaker.thread) });
   await context.inTurn(thread, () => context.prompts.open(letter, input, context.host.name));

@@ -148,6 +148,7 @@ interface RemoteRules {
 }
 
 const LATE_MS = 60_000;
+const LONGEST_PATH = 4_096;
 
 export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules): Promise<OutgoingFiles> {
   const { kept, paths, tooMany } = attachMarkersIn(text);
@@ -167,7 +168,8 @@ export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules):
 }
 
 async function takeRemote(path: string, { host, home, project, cwd, lateMs = LATE_MS }: RemoteRules) {
-  if (/[\0\n]/.test(path)) return 'not a path';
+  // The system takes no longer argument either, and the reply would be tried again for ever.
+  if (/[\0\n]/.test(path) || path.length > LONGEST_PATH) return 'not a path';
   const late = AbortSignal.timeout(lateMs);
   const options = { doing: 'read a file', timeoutMs: 2 * lateMs, signal: late, maxBytes: 1.5 * MAX_BYTES };
   const output = await host.sh(SEND, [path, cwd, project, home, String(MAX_BYTES)], options).catch((error: unknown) => {

@@ -68,7 +68,11 @@ export async function post(speaker: Speaker, id: string, since: number, say: Mes
   if (connection === undefined) return;
   const place = await connection.place(thread.channel);
   await postParts(fitMessage(say), {
-    ...{ rest: connection.rest, botId: place.botId, letter: id, pane, since },
+    rest: connection.rest,
+    botId: place.botId,
+    letter: id,
+    pane,
+    since,
     thread: async (gone) => {
       const again = gone === undefined ? {} : { gone };
       return (await threads.ensure(session, { directory, shell: 'no', ...again })) ?? thread;

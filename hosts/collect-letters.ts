@@ -29,7 +29,7 @@ export type CollectState =
   | { readonly kind: 'lost'; readonly because: string; readonly at: number };
 
 export interface Collector {
-  /** Ends the pause before the next attempt. */
+  /** Shortens the pause before the next attempt. */
   tryNow(): void;
   close(): Promise<void>;
 }
@@ -57,12 +57,17 @@ export function keepCollecting(options: CollectOptions): Collector {
   };
   options.signal.addEventListener('abort', close);
 
+  /** A host that answers, but ends this connection each time, would otherwise be connected to without a pause. */
   const pause = (ms: number) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
+      const began = performance.now();
+      let timer = setTimeout(resolve, ms);
       wake = () => {
         clearTimeout(timer);
-        resolve();
+        timer = setTimeout(
+          resolve,
+          isClosed ? 0 : Math.max(0, began + Math.min(first, BACKOFF_MS.first) - performance.now()),
+        );
       };
     });
 

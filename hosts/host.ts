@@ -94,7 +94,9 @@ export function localHost(options: LocalHostOptions): Host {
     start(script, args) {
       const { script: framed, mark, begin } = frameStaying(script);
       const run = startLongRunning(Promise.resolve(), 'sh', ['-c', framed, 'sh', mark, ...args], {
-        ...{ env, begin, withGroup: true },
+        env,
+        begin,
+        withGroup: true,
         beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       });
       const ended = run.ended.then((ran) => explain(commandAborted(options.name, STAY, ran)));

@@ -179,7 +179,10 @@ function workOf([changed, commits, dropped, stashes, print, doubts = '']: readon
 )[]): WorktreeWork {
   const number = (text: string | undefined) => (/^\d{1,9}$/.test(text ?? '') ? Number(text) : 0);
   return {
-    ...{ changed: number(changed), commits: number(commits), dropped: number(dropped), stashes: number(stashes) },
+    changed: number(changed),
+    commits: number(commits),
+    dropped: number(dropped),
+    stashes: number(stashes),
     doubts: doubts.split('\n').filter(Boolean),
     print: /^\d{1,30}$/.test(print ?? '') ? (print ?? '') : '',
   };

@@ -71,7 +71,10 @@ export function sshHost(options: SshHostOptions): Host {
       const ran = await turnstile.pass(
         (connected) =>
           runProcess('ssh', [...flags, '--', ssh, command], {
-            ...{ env, input: call.input, encoding: call.encoding, signal: call.signal },
+            env,
+            input: call.input,
+            encoding: call.encoding,
+            signal: call.signal,
             maxBytes: call.maxBytes ?? MOST_OUTPUT,
             timeoutMs: Math.max(1, deadline - Date.now()),
             frame: outputFrame(frame.mark, connected),
@@ -96,7 +99,8 @@ export function sshHost(options: SshHostOptions): Host {
         admit = resolve;
       });
       const run = startLongRunning(admitted, 'ssh', [...flags, '--', ssh, commandFor(frame, args)], {
-        ...{ env, begin: frame.begin },
+        env,
+        begin: frame.begin,
         beginTimeoutMs: options.timeoutMs ?? TIMEOUT_MS,
       });
       // It may open the connection like any call, but does not count towards the limit once it runs.

@@ -152,7 +152,10 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
 function partsOf(home: string, old: string | undefined) {
   const program = old === undefined ? undefined : `${old}/app`;
   const paths: InstalledPaths = {
-    ...{ node: '', dist: '', home, scripts: `${home}/bin` },
+    node: '',
+    dist: '',
+    home,
+    scripts: `${home}/bin`,
     isMine: isOfInstallation(home, program),
   };
   const conf = `${home}/tmux.conf`;

@@ -79,16 +79,21 @@ function problems(file: string, source: string): readonly string[] {
   });
 }
 
-const files = Object.keys(MAY_IMPORT).flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => join(folder, name)),
+function sourcesIn(folder: string, isSource: RegExp): readonly string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => isSource.test(name)).map((name) => join(folder, name));
+}
+
+const files = Object.keys(MAY_IMPORT).flatMap((folder) => sourcesIn(folder, /\.ts$/));
+const everything = [...Object.keys(MAY_IMPORT), 'test', 'bench', 'scripts'].flatMap((folder) =>
+  sourcesIn(folder, /\.(ts|js|mjs)$/),
 );
 
 describe('the architecture check', () => {
   it('sees every source file', () => {
     expect(files).toContain('core/errors.ts');
     expect(files.length).toBeGreaterThan(30);
+    expect(everything).toEqual(expect.arrayContaining([...files, 'test/architecture.test.ts', 'bench/run.mjs']));
   });
 
   it.each(files)('accepts the imports and the size of %s', (file) => {
@@ -113,6 +118,15 @@ describe('the architecture check', () => {
     ['tmux/x.ts', "import 'left-pad';", 'imports the package left-pad'],
   ])('would report in %s: %s', (file, source, problem) => {
     expect(problems(file, source).join()).toContain(problem);
+  });
+
+  it('accepts no object literal that is spread into another one', () => {
+    const found = everything.flatMap((file) => {
+      const source = readFileSync(file, 'utf8');
+      const spreads = [...source.matchAll(/\.\.\.\s*\(?\s*\{/g)];
+      return spreads.map(({ index }) => `${file}:${source.slice(0, index).split('\n').length}`);
+    });
+    expect(found, 'write the fields plainly').toEqual([]);
   });
 
   it('finds the package version in what other programs are told', () => {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../agents/claude/screen/box.ts';
 import { findDialog } from '../agents/claude/screen/dialog.ts';
 import { table } from '../bin/print.ts';
+import { gitOf } from '../bridge/panel/panel-rows.ts';
 import { panelDraft } from '../bridge/panel/panel-text.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { maskSecrets } from '../core/log.ts';
@@ -150,13 +151,26 @@ describe('for ten times the sessions, about ten times the time is needed by', ()
   it('the panel', { timeout: 120_000 }, () => {
     const nothing = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
     const row = (at: number) => ({
-      ...{ label: `s${at}`, host: 'mini', thread: '1', state: { state: 'idle', since: 0 } as const },
-      ...{ because: undefined, isWorktree: false, ...nothing },
+      label: `s${at}`,
+      host: 'mini',
+      thread: '1',
+      state: { state: 'idle', since: 0 } as const,
+      because: undefined,
+      isWorktree: false,
+      ...nothing,
     });
     const rows = (count: number) => Array.from({ length: count }, (_, at) => row(at));
     const draw = (all: ReturnType<typeof rows>) => cpuMs(() => panelDraft({ rows: all, worktrees: [] }, String));
     draw(rows(500));
     expect(draw(rows(16_000))).toBeLessThan(40 * draw(rows(1_600)) + 250);
+  });
+});
+
+describe('the branch of a session', () => {
+  it('is looked for in few folders, however many the reported directory has', () => {
+    const longest = '/a'.repeat(4_096); // of a report
+    gitOf(longest);
+    expect(cpuMs(() => gitOf(longest))).toBeLessThan(100); // it was half a second, for each session and edit of the panel
   });
 });
 
@@ -166,7 +180,11 @@ describe('many sessions of one name', () => {
     let asked = 0;
     const count = 2_000;
     const sessions = Array.from({ length: count }, (_, at) => ({
-      ...{ ...pane, serverPid: 8, sessionName: 'web', group: undefined, path: '/' },
+      ...pane,
+      serverPid: 8,
+      sessionName: 'web',
+      group: undefined,
+      path: '/',
       get sessionId() {
         asked++;
         return `$${at}`;
@@ -174,8 +192,18 @@ describe('many sessions of one name', () => {
     }));
     const records = sessions.map(({ sessionId, sessionName }, at) =>
       threadRecordSchema.parse({
-        ...{ ...pane, thread: `${at}`, title: '[agent] web@far', serverPid: 7, sessionId, sessionName, channel },
-        ...{ cwd: '/', claudeSession: '', transcript: '', state: 'idle', at },
+        ...pane,
+        thread: `${at}`,
+        title: '[agent] web@far',
+        serverPid: 7,
+        sessionId,
+        sessionName,
+        channel,
+        cwd: '/',
+        claudeSession: '',
+        transcript: '',
+        state: 'idle',
+        at,
       }),
     );
     const channelOf = () => {

@@ -38,11 +38,11 @@ function expressionsIn(path: string, text: string): readonly Found[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const found: Found[] = [];
   const visit = (node: ts.Node): void => {
-    const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
-    if (ts.isRegularExpressionLiteral(node)) found.push({ place: `${path}:${line}`, text: node.text });
+    const place = () => `${path}:${source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1}`;
+    if (ts.isRegularExpressionLiteral(node)) found.push({ place: place(), text: node.text });
     else if ((ts.isNewExpression(node) || ts.isCallExpression(node)) && node.expression.getText(source) === 'RegExp') {
       const made = MADE[`${path}: ${node.getText(source)}`] ?? [node.getText(source)];
-      if (!('because' in made)) found.push(...made.map((text) => ({ place: `${path}:${line}`, text })));
+      if (!('because' in made)) found.push(...made.map((text) => ({ place: place(), text })));
     }
     ts.forEachChild(node, visit);
   };

@@ -82,12 +82,27 @@ export function createBinder(options: BinderOptions) {
     const { path, ...pane } = session;
     const record: ThreadRecord = {
       ...pane,
-      ...{ thread: thread.id, server: to.server.name, channel: to.channel, title, cwd: path, inChannel },
-      ...{ project: '', claudeSession: '', transcript: '', state: 'idle', shell, at: Date.now() },
+      thread: thread.id,
+      server: to.server.name,
+      channel: to.channel,
+      title,
+      cwd: path,
+      inChannel,
+      project: '',
+      claudeSession: '',
+      transcript: '',
+      state: 'idle',
+      shell,
+      at: Date.now(),
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
-      ...{ posted: before?.posted ?? [], deliveries: before?.deliveries ?? [] },
-      ...{ archived: 'no', closed: false, ending: false, deleted: false, stoppedAt: before?.stoppedAt ?? 0 },
+      posted: before?.posted ?? [],
+      deliveries: before?.deliveries ?? [],
+      archived: 'no',
+      closed: false,
+      ending: false,
+      deleted: false,
+      stoppedAt: before?.stoppedAt ?? 0,
       toldUnheard: isSame && before.toldUnheard,
       adopted: before?.adopted ?? 'no',
       agent: bound.agent ?? (isSame ? before.agent : likelyAgent(session)),
@@ -157,7 +172,9 @@ function welcomeFacts(session: SessionPane, reported: string | undefined): Welco
   // From an option of the session, which a hostile host can set.
   const weaker = started?.weaker === undefined ? '' : untrustedLine(started.weaker, 500);
   return {
-    ...{ session: session.group ?? session.sessionName, host: session.host, cwd: session.path },
+    session: session.group ?? session.sessionName,
+    host: session.host,
+    cwd: session.path,
     agent: driver && { title: driver.title, notes: guaranteeNotes(driver), weaker },
   };
 }

@@ -29,6 +29,16 @@ const knownSchema = z.object({
 });
 export type KnownWorktree = Readonly<z.output<typeof knownSchema>>;
 
+/** A worktree that no thread uses yet. `made`: what its host has told of it. */
+export function newWorktree(
+  of: Pick<KnownWorktree, 'host' | 'project' | 'session' | 'directory' | 'state'>,
+  made: Pick<KnownWorktree, 'name' | 'path' | 'start' | 'branch'> = { name: '', path: '', start: '', branch: '' },
+): KnownWorktree {
+  const { host, project, session, directory, state } = of;
+  const { name, path, start, branch } = made;
+  return { host, project, name, path, start, branch, session, directory, thread: '', state, isSettingUp: false };
+}
+
 export function loadWorktrees(home: Home): readonly KnownWorktree[] {
   return readJson(home.path('state', 'worktrees.json'), z.array(knownSchema)) ?? [];
 }

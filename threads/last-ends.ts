@@ -2,7 +2,7 @@
 
 export interface LastEnds {
   note(where: string): void;
-  /** Until `shown` is settled, people see it as it was. Not for the person who changed it: `by` knows what is asked now. */
+  /** Until `shown` is settled, people see it as it was. From then on, the person who changed it (`by`) knows what is asked now. */
   until<T>(where: string, shown: Promise<T>, by?: string): Promise<T>;
   /** Whether one ended after this time (`performance.now`), or in the three seconds before it. `by` wrote the text. */
   isJustBefore(where: string, at: number, by?: string): boolean;
@@ -40,6 +40,6 @@ export function createLastEnds(): LastEnds {
       }
     },
     isJustBefore: (where, at, by) =>
-      (ends.get(where) ?? []).some((end) => at - end.at < JUST_ENDED_MS && (end.by === undefined || end.by !== by)),
+      (ends.get(where) ?? []).some((end) => at - end.at < (end.by === undefined || end.by !== by ? JUST_ENDED_MS : 0)),
   };
 }

@@ -82,7 +82,11 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       .filter(({ id, archived }) => !archived && registry.get(id) === undefined);
     const streams = loadStreamRecords(home).map(({ name }) => `^${name}$`);
     const changes = reconcile({
-      ...{ host, defaultHost: config.defaultHost, sessions, records, strays },
+      host,
+      defaultHost: config.defaultHost,
+      sessions,
+      records,
+      strays,
       channelOf: ({ path }) => threads.destinationOf({ host, directory: path })?.channel,
       isMisplaced(session, { project, server, channel, inChannel }) {
         const to = threads.destinationOf({ host, directory: project || session.path });
@@ -107,7 +111,12 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         const fresh = { project: '', claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
         const at = Date.now();
         registry.change(change.record.thread, {
-          ...{ ...pane, cwd: path, ...fresh, toldUnheard: false, at, agent: likelyAgent(pane) },
+          ...pane,
+          cwd: path,
+          ...fresh,
+          toldUnheard: false,
+          at,
+          agent: likelyAgent(pane),
         });
         return;
       }
@@ -159,7 +168,9 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   /** An earlier process may have been killed while it started a session. A host that cannot be reached now is asked later. */
   async function finishStarts(host: string): Promise<void> {
     await keepTrying(() => stopKeepingAll(hosts.tmux(host), startsMs, { timeoutMs: DEADLINE_MS }), {
-      ...{ firstMs: EVERY_MS, longestMs: EVERY_MS, signal: closing.signal },
+      firstMs: EVERY_MS,
+      longestMs: EVERY_MS,
+      signal: closing.signal,
       onFailure: (error) => log.info('finishing starts', { host, because: (error as Error).message }),
     }).catch(() => {}); // closed
   }

@@ -5,22 +5,26 @@ import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import { loadStreamRecord } from '../home/stream-record.ts';
-import { createHookPanes, type FindHookPane } from '../tmux/hook-panes.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import { lookAtPane } from '../tmux/look.ts';
-import { isSocketPath, readTmuxVariable } from '../tmux/pane.ts';
+import { isSocketPath } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn, unlessGone } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
-import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent } from './remembered-session.ts';
-import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
+import { isSessionOf, titleOf } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
 import { talksInChannel } from './talking-channel.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
   readonly record: ThreadRecord;
+}
+
+/** The pane of a record, whether or not it still exists. */
+export function paneOnHost(hosts: HostList, record: ThreadRecord): FoundPane {
+  return { record, tmux: tmuxOn(hosts.get(record.host), record.socket) };
 }
 
 type AThread = Pick<ThreadRef, 'id' | 'title' | 'parentId'>;
@@ -66,9 +70,17 @@ export function createPaneFinder(
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
       ...pane,
-      ...({ cwd: path, project: '', claudeSession: '', transcript: '', closed: false, ending: false } as const),
-      ...{ toldUnheard: false, agent: likelyAgent(session) },
-      ...({ state: 'idle', shell: 'found', at: Date.now() } as const),
+      cwd: path,
+      project: '',
+      claudeSession: '',
+      transcript: '',
+      closed: false,
+      ending: false,
+      toldUnheard: false,
+      agent: likelyAgent(session),
+      state: 'idle',
+      shell: 'found',
+      at: Date.now(),
     };
     registry.put(record);
     return record;
@@ -77,10 +89,8 @@ export function createPaneFinder(
   const serverOf = (channel: string) =>
     connections.all().find(({ server }) => channelsOf(server).includes(channel))?.server.name ?? '';
 
-  const tmuxOf = ({ host, socket }: ThreadRecord) => tmuxOn(hosts.get(host), socket);
-
   async function isThere(record: ThreadRecord): Promise<boolean> {
-    const seen = await lookAtPane(tmuxOf(record), record);
+    const seen = await lookAtPane(paneOnHost(hosts, record).tmux, record);
     return seen.kind === 'pane' && seen.serverPid === record.serverPid && seen.panePid === record.panePid;
   }
 
@@ -91,7 +101,7 @@ export function createPaneFinder(
       const isKept =
         known !== undefined && !known.closed && (!again || known.shell === 'terminal' || (await isThere(known)));
       const record = isKept ? known : await locate(thread);
-      return record && { record, tmux: tmuxOf(record) };
+      return record && paneOnHost(hosts, record);
     },
   };
 }
@@ -116,8 +126,18 @@ type OfThread = Pick<
 
 function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
   return {
-    ...{ thread: id, title, server, channel: parentId, last: id, posted: [], deliveries: [] },
-    ...({ archived: 'no', deleted: false, toldUnheard: false, stoppedAt: 0, adopted: 'no' } as const),
+    thread: id,
+    title,
+    server,
+    channel: parentId,
+    last: id,
+    posted: [],
+    deliveries: [],
+    archived: 'no',
+    deleted: false,
+    toldUnheard: false,
+    stoppedAt: 0,
+    adopted: 'no',
     inChannel: id === parentId,
   };
 }
@@ -157,7 +177,7 @@ export async function sessionPanes(
 
 /** Rejects if the host is unreachable, because its sessions may still exist. */
 export async function isAlive(hosts: HostList, record: ThreadRecord): Promise<boolean> {
-  const tmux = tmuxOn(hosts.get(record.host), record.socket);
+  const { tmux } = paneOnHost(hosts, record);
   const sessions = await listSessions(tmux, { timeoutMs: ALIVE_MS });
   return sessions.some((one) => sessionKey(toSessionPane(record.host, '', one)) === sessionKey(record));
 }
@@ -174,67 +194,16 @@ export function socketOf(hosts: HostList, host: string): Promise<string | undefi
 export function toSessionPane(host: string, socket: string, session: Session): SessionPane {
   const { pane } = session;
   return {
-    ...{ host, socket, serverPid: session.serverPid, paneId: pane.id, panePid: pane.pid },
-    ...{ sessionId: session.id, sessionName: session.name, group: session.group },
-    ...{ command: pane.command, path: pane.path, started: session.started },
-  };
-}
-
-// Finds the session that a letter came from, by the pane and tmux server of its hook. If the pane is gone, the registry
-// still knows it.
-
-/** `again` ignores the cache, because the pane may run another program now. */
-export type SessionLookup = (
-  host: string,
-  tmux: string,
-  pane: string,
-  again?: boolean,
-) => Promise<SessionPane | undefined>;
-
-const FRESH_MS = 10_000;
-const KEPT = 1_000;
-
-/** tmux servers per other host: each is asked for its sessions again and again, and a hostile host could name any number. */
-const MOST_SERVERS = 16;
-
-export function createSessionLookup(hosts: HostList, registry: Registry): SessionLookup {
-  const seen = new Map<string, { readonly at: number; readonly session: SessionPane }>();
-  /** One per host: a slow host must not hold up the others. */
-  const finders = new Map<string, FindHookPane>();
-  function finderOf(host: string): FindHookPane {
-    const finder = finders.get(host) ?? createHookPanes();
-    finders.set(host, finder);
-    return finder;
-  }
-
-  function remembered(host: string, tmux: string, pane: string): SessionPane | undefined {
-    const server = readTmuxVariable(tmux);
-    const record = server === undefined ? undefined : registry.ofPane(host, server.pid, pane);
-    return record && paneOfRecord(record);
-  }
-
-  function isOneTooMany(host: string, tmux: string): boolean {
-    const live = registry.all().filter((one) => one.host === host && !one.closed && one.shell !== 'terminal');
-    const sockets = new Set(live.map(({ socket }) => socket));
-    return sockets.size >= MOST_SERVERS && !sockets.has(readTmuxVariable(tmux)?.socket ?? '');
-  }
-
-  return async (host, tmux, pane, again = false) => {
-    const key = `${host}|${tmux}|${pane}`;
-    const known = seen.get(key);
-    if (known !== undefined && !again && Date.now() - known.at < FRESH_MS) return known.session;
-    const registered = remembered(host, tmux, pane);
-    // Asking another host takes a round trip, and its tmux hooks report renamed sessions.
-    if (registered !== undefined && !again && !hosts.isLocal(host)) return registered;
-    if (!hosts.isLocal(host) && isOneTooMany(host, tmux)) return undefined;
-    const before = known?.session ?? registered;
-    const found = await finderOf(host)(hosts.get(host), tmux, pane).catch((error: unknown) => {
-      if (before === undefined) throw error;
-    });
-    if (!found) return before;
-    const session = { ...found, host };
-    if (seen.size >= KEPT) seen.clear();
-    seen.set(key, { at: Date.now(), session });
-    return session;
+    host,
+    socket,
+    serverPid: session.serverPid,
+    paneId: pane.id,
+    panePid: pane.pid,
+    sessionId: session.id,
+    sessionName: session.name,
+    group: session.group,
+    command: pane.command,
+    path: pane.path,
+    started: session.started,
   };
 }

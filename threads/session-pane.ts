@@ -19,8 +19,17 @@ export function titleOf(
 export function paneOfRecord(record: ThreadRecord): SessionPane {
   const { host, socket, serverPid, paneId, panePid, sessionId, sessionName, group, command, cwd, started } = record;
   return {
-    ...{ host, socket, serverPid, paneId, panePid, sessionId },
-    ...{ sessionName, group, command, path: cwd, started },
+    host,
+    socket,
+    serverPid,
+    paneId,
+    panePid,
+    sessionId,
+    sessionName,
+    group,
+    command,
+    path: cwd,
+    started,
   };
 }
 

@@ -137,7 +137,13 @@ export function openThreads(options: ThreadsOptions): Threads {
   }
 
   const bind = createBinder({
-    ...{ config, connections, registry, rename, log, isAlive: options.isAlive, repositoryAt: options.repositoryAt },
+    config,
+    connections,
+    registry,
+    rename,
+    log,
+    isAlive: options.isAlive,
+    repositoryAt: options.repositoryAt,
     ensure: (...one) => ensure(...one),
   });
 

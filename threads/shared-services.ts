@@ -10,12 +10,13 @@ import type { LiveConfig } from '../home/live-config.ts';
 import { repositoryAt } from '../hosts/repository.ts';
 import { type HostList, openHostList } from '../tmux/host-list.ts';
 import { type Connections, openConnections } from './connections.ts';
-import { createPaneFinder, createSessionLookup, isAlive, type PaneFinder, type SessionLookup } from './panes.ts';
+import { createPaneFinder, isAlive, type PaneFinder } from './panes.ts';
 import { openPrompts, type Prompts } from './prompts/prompts.ts';
 import type { PromptsOptions } from './prompts/prompts-options.ts';
 import { createPromptWatch, type WatchTimes } from './prompts/watch-prompt.ts';
 import { createReceipts, type Receipts } from './receipts.ts';
 import { openRemoteHosts, type RemoteHosts } from './remote-hosts.ts';
+import { createSessionLookup, type SessionLookup } from './session-lookup.ts';
 import { openThreads, type Threads } from './session-threads.ts';
 import { openWorktrees, type Worktrees } from './worktrees.ts';
 
@@ -62,21 +63,39 @@ export function openShared(options: SharedOptions): Shared {
   const remote: RemoteHosts = openRemoteHosts({ hosts, name: config.host, files: options.hostFiles, log, home });
   const worktrees = openWorktrees({ home, config, hosts, userHome: remote.userHome });
   const threads = openThreads({
-    ...{ home, config, connections, log },
+    home,
+    config,
+    connections,
+    log,
     isAlive: (record) => isAlive(hosts, record),
-    ...{ userHome: remote.userHome, originOf: worktrees.originOf },
+    userHome: remote.userHome,
+    originOf: worktrees.originOf,
     repositoryAt: (host, directory) => repositoryAt(hosts.get(host), directory),
   });
   const { registry } = threads;
   const sessionOf = createSessionLookup(hosts, registry);
   const listeners: (() => void)[] = [];
   const prompts = openPrompts({
-    ...{ home, threads, log, sessionOf, hosts, remote },
+    home,
+    threads,
+    log,
+    sessionOf,
+    hosts,
+    remote,
     ...options.prompts,
     watch: createPromptWatch(hosts, registry, options.prompts),
   });
   return {
-    ...{ home, config, log, hosts, connections, threads, prompts, sessionOf, remote, worktrees },
+    home,
+    config,
+    log,
+    hosts,
+    connections,
+    threads,
+    prompts,
+    sessionOf,
+    remote,
+    worktrees,
     live: options.live,
     sessionsChanged: {
       tell: () => {

@@ -65,7 +65,11 @@ export async function shownStates(
     const reading = isGone ? undefined : readingOf(screen, isAgent);
     derived.push(
       stateOfSession({
-        ...{ record, isHostAway: false, prompts: [], waiting: 0, now },
+        record,
+        isHostAway: false,
+        prompts: [],
+        waiting: 0,
+        now,
         isOver: !isGone && look.dead,
         seen: reading && { reading, at: now },
       }),

@@ -74,7 +74,8 @@ export function watchPanes(
   let isClosed = false;
 
   const looks: PaneLooks = createLooks({
-    ...{ hosts, log },
+    hosts,
+    log,
     isAway: (host) => remote.state(host).kind === 'unreachable',
     isActive,
     isUnsure: (thread) => isUnsure(viewOf(thread)),
@@ -139,15 +140,14 @@ export function watchPanes(
     if (record === undefined || record.shell === 'terminal' || isClosed) return;
     const isHere = hosts.isLocal(record.host);
     const view = viewOf(thread);
-    const { seen, isOver } = view;
     // Until it was looked at again, nothing is known of a host that was away.
     if (!isHere && remote.state(record.host).kind === 'unreachable') view.isStale = true;
-    if (isHere && isOver === undefined && !record.closed) return; // not looked at yet
+    if (isHere && view.isOver === undefined && !record.closed) return; // not looked at yet
     const ids = waiting.get(thread);
     const state = stateOfSession({
       record,
-      seen,
-      isOver,
+      seen: view.seen,
+      isOver: view.isOver,
       now: Date.now(),
       isHostAway: view.isStale === true,
       prompts: prompts.inThread(thread),
@@ -186,7 +186,11 @@ export function watchPanes(
     if (isClosed) return;
     for (const { thread } of watched) publish(thread);
     const streams = tellOthers();
-    for (const thread of states.keys()) if (registry.get(thread) === undefined && !streams.has(thread)) forget(thread);
+    for (const thread of states.keys()) {
+      if (registry.get(thread) !== undefined || streams.has(thread)) continue;
+      views.delete(thread);
+      states.delete(thread);
+    }
     const isBusyHere = watched.some(({ thread, host }) => hosts.isLocal(host) && isActive(thread));
     schedule(isBusyHere ? ACTIVE_MS : EVERY_MS);
   }
@@ -195,11 +199,6 @@ export function watchPanes(
     const all = others.flatMap((list) => list());
     for (const [thread, state] of all) tell(thread, state);
     return new Set(all.map(([thread]) => thread));
-  }
-
-  function forget(thread: string): void {
-    views.delete(thread);
-    states.delete(thread);
   }
 
   /** Its hooks report everything but dialogs, and a look costs an exec on another host. */

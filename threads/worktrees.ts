@@ -21,7 +21,14 @@ import {
 } from '../hosts/run-worktree.ts';
 import type { HostList } from '../tmux/host-list.ts';
 import type { SessionPlace } from './destination.ts';
-import { isSameWorktree, isWithin, type KnownWorktree, loadWorktrees, takeWorktreeNotes } from './known-worktree.ts';
+import {
+  isSameWorktree,
+  isWithin,
+  type KnownWorktree,
+  loadWorktrees,
+  newWorktree,
+  takeWorktreeNotes,
+} from './known-worktree.ts';
 import type { ThreadRecord } from './registry.ts';
 
 /** A worktree that a session is about to start in. Nothing removes it before `release`. */
@@ -81,7 +88,8 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
   const keyOf = (one: Pick<KnownWorktree, 'host' | 'project' | 'session'>) =>
     `${one.host} ${one.project} ${one.session}`;
   const on = (host: string): WorktreeHost => ({
-    ...{ host: hosts.get(host), bridge: config.host },
+    host: hosts.get(host),
+    bridge: config.host,
     root: hosts.isLocal(host) ? home.root : '',
   });
 
@@ -127,13 +135,8 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       forget(one);
       return undefined;
     }
-    const complete: KnownWorktree = {
-      ...one,
-      name: found.name,
-      path: found.path,
-      start: found.path,
-      branch: found.branch,
-    };
+    const { name, path, branch } = found;
+    const complete: KnownWorktree = { ...one, name, path, start: path, branch };
     put(complete);
     return complete;
   }
@@ -147,16 +150,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
   async function make(wanted: Parameters<Worktrees['prepare']>[0], release: () => void): Promise<PreparedWorktree> {
     const { host, session, directory, byAgent = false } = wanted;
     const project = wanted.project?.name || projectName(directory);
-    const began: KnownWorktree = {
-      ...{ host, project, session, directory },
-      name: '',
-      path: '',
-      start: '',
-      branch: '',
-      thread: '',
-      state: 'making',
-      isSettingUp: false,
-    };
+    const began = newWorktree({ host, project, session, directory, state: 'making' });
     const before = all.find((one) => one.session === session && one.project === project && one.host === host);
     if (before === undefined) put(began);
     const made = await makeWorktree(on(host), { project, session, directory, byAgent }).catch((error: unknown) => {
@@ -167,7 +161,10 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     let one: KnownWorktree = { ...began, name, path, start, branch, thread: before?.thread ?? '', state: 'open' };
     put(one);
     return {
-      ...{ ...made, record: `${path}.record`, directory, release },
+      ...made,
+      record: `${path}.record`,
+      directory,
+      release,
       ready: () => ready(one),
       usedBy(thread, isSettingUp) {
         one = { ...one, thread, isSettingUp };
@@ -210,12 +207,9 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       const unknown = there.filter((found) => found.state !== 'gone' && ![...before, ...all].some(isOf(found)));
       // A hostile host could name others each time.
       const room = Math.max(0, MOST_WORKTREES - all.filter((one) => one.host === host).length);
-      const learned = unknown.slice(0, room).map(
-        ({ project, name, session, directory, branch, path }): KnownWorktree => ({
-          ...{ host, project, name, session, directory, branch, path, start: path },
-          ...{ thread: '', state: 'kept', isSettingUp: false },
-        }),
-      );
+      const learned = unknown
+        .slice(0, room)
+        .map((found) => newWorktree({ ...found, host, state: 'kept' }, { ...found, start: found.path }));
       if (learned.length > 0) keep([...all, ...learned]);
       const gone = there.filter(({ state }) => state === 'gone');
       return all.filter(

@@ -172,8 +172,12 @@ $all" in *'
 
 function toListed(row: Readonly<Record<(typeof LISTED)[number], string>>): ListedPane {
   return {
-    ...{ paneId: row.pane_id, serverPid: Number(row.pid), panePid: Number(row.pane_pid) },
-    ...{ sessionId: row.session_id, group: row.session_group || undefined, sessionName: row.session_name },
+    paneId: row.pane_id,
+    serverPid: Number(row.pid),
+    panePid: Number(row.pane_pid),
+    sessionId: row.session_id,
+    group: row.session_group || undefined,
+    sessionName: row.session_name,
     isActive: row.window_active === '1' && row.pane_active === '1',
     dead: row.pane_dead === '1',
     command: row.pane_current_command,

@@ -6,6 +6,7 @@ import type { SessionName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { isPaneFormat, type PaneRef } from './pane.ts';
+import { killSession, listSessions } from './sessions.ts';
 import { readRow, rowFormat, type Tmux } from './tmux.ts';
 
 interface Piped {
@@ -70,6 +71,17 @@ export async function closePipe(tmux: Tmux, pane: PaneRef): Promise<void> {
   await tmux.run(['if-shell', '-F', '-t', paneId, isPaneFormat(pane), close], {
     doing: 'stop writing the log of a terminal',
   });
+}
+
+/** Kills the session of this name only if its output is piped: another session may have the name by now. */
+export async function killPipedSession(tmux: Tmux, name: string): Promise<void> {
+  const session = (await listSessions(tmux)).find((one) => one.name === name);
+  if (session === undefined) return;
+  const { serverPid, pane } = session;
+  const same = isPaneFormat({ serverPid, paneId: pane.id, panePid: pane.pid });
+  const piped = `#{&&:${same},#{pane_pipe}}`;
+  const said = await tmux.run(['display-message', '-p', '-t', pane.id, piped]);
+  if (said.trim() === '1') await killSession(tmux, session);
 }
 
 /**

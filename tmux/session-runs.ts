@@ -54,12 +54,17 @@ function toRunPane(line: string): RunPane | undefined {
   const row = readRow(VARIABLES, line);
   if (row === undefined) return undefined;
   return {
-    ...{ paneId: row.pane_id, serverPid: Number(row.pid), panePid: Number(row.pane_pid) },
-    ...{ sessionId: row.session_id, sessionName: row.session_name, group: row.session_group || undefined },
+    paneId: row.pane_id,
+    serverPid: Number(row.pid),
+    panePid: Number(row.pane_pid),
+    sessionId: row.session_id,
+    sessionName: row.session_name,
+    group: row.session_group || undefined,
     socket: row.socket_path,
     createdAt: Number(row.session_created) * 1_000,
     started: row[START_OPTION] || undefined,
-    ...{ command: row.pane_current_command, path: row.pane_current_path },
+    command: row.pane_current_command,
+    path: row.pane_current_path,
     dead: row.pane_dead === '1',
     exitStatus: row.pane_dead_status === '' ? undefined : Number(row.pane_dead_status),
   };

@@ -6,6 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { pipeline } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -162,9 +163,7 @@ function sendFile(response: ServerResponse, file: string, pathname: string): voi
     'Content-Length': size,
     'Cache-Control': 'private, max-age=31536000, immutable',
   });
-  createReadStream(file)
-    .on('error', () => response.destroy())
-    .pipe(response);
+  pipeline(createReadStream(file), response, () => {}); // closes the file, also if the client leaves before the end
 }
 
 function end(response: ServerResponse, status: number, sentence: string): void {

@@ -22,9 +22,14 @@ export const claude: AgentDriver = {
   programs: ['claude'],
   variables: ['ANTHROPIC_*', 'CLAUDE_*'],
   guarantees: {
-    ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true, draft: 'kept' },
+    receipt: 'hook',
+    permission: 'api',
+    question: 'api',
+    textBetweenTools: true,
+    draft: 'kept',
     // An interrupted turn is not reported: its transcript and the screen tell it.
-    ...{ everyEnd: false, resume: true },
+    everyEnd: false,
+    resume: true,
   },
   launch: launchClaude,
   headless: headlessClaude,
@@ -51,7 +56,11 @@ export const claude: AgentDriver = {
   modes: {
     key: 'BTab',
     names: {
-      ...{ normal: 'default', plan: 'plan', acceptEdits: 'acceptEdits', auto: 'auto', dontAsk: 'dontAsk' },
+      normal: 'default',
+      plan: 'plan',
+      acceptEdits: 'acceptEdits',
+      auto: 'auto',
+      dontAsk: 'dontAsk',
       bypass: 'bypassPermissions',
     },
   },

@@ -3,7 +3,9 @@
 import type { SlashCommand } from '../slash-command.ts';
 
 const command = (name: string, about: string, risk?: SlashCommand['risk']): SlashCommand => ({
-  ...{ name, about, owner: 'Codex' },
+  name,
+  about,
+  owner: 'Codex',
   ...(risk === undefined ? {} : { risk }),
 });
 

@@ -3,7 +3,9 @@
 import type { SlashCommand } from '../slash-command.ts';
 
 const command = (name: string, about: string, risk?: SlashCommand['risk']): SlashCommand => ({
-  ...{ name, about, owner: 'Gemini CLI' },
+  name,
+  about,
+  owner: 'Gemini CLI',
   ...(risk === undefined ? {} : { risk }),
 });
 

@@ -12,9 +12,14 @@ export const gemini: AgentDriver = {
   programs: ['gemini'],
   variables: ['GEMINI_*', 'GOOGLE_*'],
   guarantees: {
-    ...{ receipt: 'hook', permission: 'keys', question: 'keys', textBetweenTools: false, draft: 'waits' },
+    receipt: 'hook',
+    permission: 'keys',
+    question: 'keys',
+    textBetweenTools: false,
+    draft: 'waits',
     // The end after Esc in a dialog is seen on the screen only.
-    ...{ everyEnd: false, resume: true },
+    everyEnd: false,
+    resume: true,
   },
   launch: launchGemini,
   readEvent: readGeminiHook,

@@ -69,9 +69,18 @@ function withoutFiles(prompt: string): string {
 
 /** The names of its tools, and ours. */
 const TOOLS: Readonly<Record<string, string>> = {
-  ...{ run_shell_command: 'Bash', write_file: 'Write', replace: 'Edit', read_file: 'Read', list_directory: 'List' },
-  ...{ glob: 'Glob', grep_search: 'Grep', search_file_content: 'Grep', web_fetch: 'WebFetch' },
-  ...{ google_web_search: 'WebSearch', write_todos: 'TodoWrite', ask_user: 'AskUserQuestion' },
+  run_shell_command: 'Bash',
+  write_file: 'Write',
+  replace: 'Edit',
+  read_file: 'Read',
+  list_directory: 'List',
+  glob: 'Glob',
+  grep_search: 'Grep',
+  search_file_content: 'Grep',
+  web_fetch: 'WebFetch',
+  google_web_search: 'WebSearch',
+  write_todos: 'TodoWrite',
+  ask_user: 'AskUserQuestion',
 };
 
 function inOurWords(tool: string, input: Record<string, unknown>): { name: string; input: Record<string, unknown> } {

@@ -14,8 +14,13 @@ export const opencode: AgentDriver = {
   programs: ['opencode'],
   variables: ['OPENCODE_*', 'OPENAI_*', 'ANTHROPIC_*', 'OPENROUTER_*', 'GEMINI_*', 'GOOGLE_*'],
   guarantees: {
-    ...{ receipt: 'hook', permission: 'api', question: 'api', textBetweenTools: true },
-    ...{ draft: 'waits', everyEnd: true, resume: true },
+    receipt: 'hook',
+    permission: 'api',
+    question: 'api',
+    textBetweenTools: true,
+    draft: 'waits',
+    everyEnd: true,
+    resume: true,
   },
   files: [
     ...['reporter.js', 'loose-fields.js', 'opencode/start', 'opencode/plugin.js', 'opencode/translate.js'],

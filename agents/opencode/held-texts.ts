@@ -29,8 +29,13 @@ export interface OpencodeTurn {
 }
 
 export const newTurn = (): OpencodeTurn => ({
-  ...{ held: undefined, open: undefined, error: undefined, waits: false },
-  ...{ messages: new Set<string>(), texts: new Map(), calls: new Map() },
+  held: undefined,
+  open: undefined,
+  error: undefined,
+  waits: false,
+  messages: new Set<string>(),
+  texts: new Map(),
+  calls: new Map(),
 });
 
 /** The call that a request is about; undefined if several could be meant, because another one must never be shown in its place. */

@@ -12,7 +12,7 @@ export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentSc
   const box = findBox(rows);
   if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
   // The prompt first: text of the agent can look like the title of a list, and its card would not show what is asked.
-  const dialog = findPrompt(rows) ?? findList(rows);
+  const dialog = findPrompt(rows) ?? findList(seen.rows);
   if (dialog !== undefined) return { kind: 'dialog', ...dialog };
   if (showsSubagent(rows)) return { kind: 'subagent' };
   return { kind: box === undefined ? 'unknown' : 'aside' };
@@ -55,7 +55,11 @@ function findBox(rows: readonly string[]): OpencodeBox | undefined {
   const own = inside.slice(menu).map((row) => row.slice(1));
   if (own.length < 4 || !isBlank(own[0]) || !isBlank(own.at(-2))) return undefined;
   return {
-    ...{ bottom, left, top: first + menu + 1, hasMenu: menu > 0, agent: own.at(-1)?.trim() ?? '' },
+    bottom,
+    left,
+    top: first + menu + 1,
+    hasMenu: menu > 0,
+    agent: own.at(-1)?.trim() ?? '',
     lines: own.slice(1, -2).map((line) => line.slice(2).trimEnd()),
   };
 }
@@ -92,17 +96,51 @@ function readBox(rows: readonly string[], box: OpencodeBox, facts: PaneFacts): A
 }
 
 /** The first row of every list and panel has its title, and on the right the key that closes it. */
-function findList(rows: readonly string[]): AgentDialog | undefined {
-  for (const row of rows) {
-    const words = row.trim().split(/ {3,}/u);
-    const title = words[words.findIndex((word) => word === 'esc' || word === 'esc/enter') - 1];
-    if (title === undefined || title === '┃') continue;
+function findList(rows: readonly AnsiRow[]): AgentDialog | undefined {
+  for (const [at, row] of rows.entries()) {
+    const before = / {3}esc(?:\/enter)?(?: {3}|$)/u.exec(textOf(row).trimEnd());
+    if (before === null) continue;
+    const background = row.cells[[...before.input.slice(0, before.index)].length]?.background ?? '';
+    const title = onList(row, background).text.split(/ {3,}/u)[0] ?? '';
+    if (title === '' || title === '┃') continue;
     return {
-      ...{ which: 'list', full: true, form: 'unknown', title: title.slice(0, 100), text: [], options: [] },
-      ...{ hasMore: false, field: undefined, help: 'esc' },
+      which: 'list',
+      full: true,
+      form: 'unknown',
+      title: title.slice(0, 100),
+      text: entriesOf(rows.slice(at + 1), background),
+      options: [],
+      hasMore: false,
+      field: undefined,
+      help: 'esc',
     };
   }
   return undefined;
+}
+
+/** Enter takes the highlighted one, which only its background shows. */
+function entriesOf(rows: readonly AnsiRow[], background: string): readonly string[] {
+  const below = rows.map((row) => onList(row, background));
+  const end = below.findIndex(({ isCovered }) => !isCovered);
+  return below
+    .slice(0, end < 0 ? undefined : end)
+    .filter(({ text }) => text !== '')
+    .map(({ text, isHighlighted }) => `${isHighlighted ? '❯' : ' '} ${text.replace(/ {3,}/gu, '  ')}`);
+}
+
+/** What the list covers of a row: it has one background, and the page beside it has others. */
+function onList({ cells }: AnsiRow, background: string) {
+  const first = cells.findIndex((cell) => cell.background === background);
+  const last = cells.findLastIndex((cell) => cell.background === background);
+  const own = first < 0 ? [] : cells.slice(first, last + 1);
+  return {
+    isCovered: first >= 0,
+    isHighlighted: own.some((cell) => cell.background !== background),
+    text: own
+      .map(({ char }) => char)
+      .join('')
+      .trim(),
+  };
 }
 
 const PERMISSION_KEYS = '⇆ select  enter con';
@@ -124,9 +162,15 @@ function findPrompt(rows: readonly string[]): AgentDialog | undefined {
   const isSeen = first > 0 && last - first + 1 < MOST_PROMPT_ROWS;
   const isWhole = isQuestion || (text[0]?.startsWith('△ ') && isSeen);
   return {
-    ...{ which: isQuestion ? 'question' : 'permission', full: false, form: 'unknown' },
+    which: isQuestion ? 'question' : 'permission',
+    full: false,
+    form: 'unknown',
     title: isWhole ? (text[0] ?? '').replace('△ ', '') : '',
-    ...{ text, options: [], hasMore: false, field: undefined, help },
+    text,
+    options: [],
+    hasMore: false,
+    field: undefined,
+    help,
   };
 }
 

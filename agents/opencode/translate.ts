@@ -117,7 +117,10 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     const call = callOf(turns.get(session), textField(callID), textField(messageID));
     const always = listField(asked.always).map(textField).filter(Boolean);
     const event = {
-      ...{ event: 'asked' as const, ...base(session), kind: 'permission', ask: textField(asked.id) },
+      event: 'asked' as const,
+      ...base(session),
+      kind: 'permission',
+      ask: textField(asked.id),
       ...permissionInOurWords(asked, call),
       ...(always.length === 0 ? {} : { always }),
     };
@@ -128,8 +131,12 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     const session = textField(asked.sessionID);
     const questions = listField(asked.questions).map(fieldsOf).map(questionInOurWords);
     const event = {
-      ...{ event: 'asked' as const, ...base(session), kind: 'question', ask: textField(asked.id) },
-      ...{ tool: 'question', questions },
+      event: 'asked' as const,
+      ...base(session),
+      kind: 'question',
+      ask: textField(asked.id),
+      tool: 'question',
+      questions,
     };
     return [...flush(session), { do: 'ask', kind: 'question', ask: event.ask, event }];
   }

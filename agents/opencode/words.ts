@@ -57,7 +57,9 @@ const RULE_OF: Readonly<Record<string, string>> = {
 
 export function questionInOurWords({ question, header, multiple, options }: Fields): Fields {
   return {
-    ...{ question: textField(question), header: textField(header), multiSelect: multiple === true },
+    question: textField(question),
+    header: textField(header),
+    multiSelect: multiple === true,
     options: listField(options)
       .map(fieldsOf)
       .map(({ label, description }) => ({ label: textField(label), description: textField(description) })),

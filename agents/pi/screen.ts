@@ -53,8 +53,16 @@ function readPanel(rows: readonly AnsiRow[], { top, inside, below }: PiPanel, fa
     const lines = inside.map((row) => row.text.trim()).filter((line) => line !== '');
     if (lines.length === 0) return { kind: 'aside' };
     return {
-      ...{ kind: 'dialog', which: 'list', full: true, form: 'unknown', title: lines[0]?.slice(0, 100) ?? '' },
-      ...{ text: lines.slice(1), options: [], hasMore: false, field: undefined, help: lines.at(-1) ?? '' },
+      kind: 'dialog',
+      which: 'list',
+      full: true,
+      form: 'unknown',
+      title: lines[0]?.slice(0, 100) ?? '',
+      text: lines.slice(1),
+      options: [],
+      hasMore: false,
+      field: undefined,
+      help: lines.at(-1) ?? '',
     };
   }
   if (text.trimStart().startsWith('!')) return { kind: 'shellMode', text };

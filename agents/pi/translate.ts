@@ -88,7 +88,13 @@ function textOf({ content }: Fields): string {
 
 /** The names of pi's tools, and ours. */
 const TOOLS: Readonly<Record<string, string>> = {
-  ...{ bash: 'Bash', read: 'Read', write: 'Write', edit: 'Edit', grep: 'Grep', find: 'Glob', ls: 'LS' },
+  bash: 'Bash',
+  read: 'Read',
+  write: 'Write',
+  edit: 'Edit',
+  grep: 'Grep',
+  find: 'Glob',
+  ls: 'LS',
 };
 
 function inOurWords(tool: string, { path, ...input }: Fields): Fields {

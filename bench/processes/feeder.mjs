@@ -18,7 +18,11 @@ const KINDS = {
 };
 
 const thread = {
-  ...{ id: THREAD, type: 11, name: '[agent] web', guild_id: GUILD, parent_id: CHANNEL },
+  id: THREAD,
+  type: 11,
+  name: '[agent] web',
+  guild_id: GUILD,
+  parent_id: CHANNEL,
   owner_id: BOT,
   thread_metadata: { archived: false, locked: false, archive_timestamp: '2025-01-01T00:00:00Z' },
 };
@@ -79,18 +83,40 @@ async function feed(kind, count) {
 /** With every field that Discord sends, used or not. */
 function message(id, { channel_id, author }) {
   return {
-    ...{ id, channel_id, guild_id: GUILD, type: 0, channel_type: 11, tts: false, pinned: false },
+    id,
+    channel_id,
+    guild_id: GUILD,
+    type: 0,
+    channel_type: 11,
+    tts: false,
+    pinned: false,
     content: `Please look at the failing test ${id} once more, and say what it needs to pass.`,
     author: {
-      ...{ id: author, username: 'someone', global_name: 'Some One', discriminator: '0' },
-      ...{ avatar: 'a5c1f0e2d3b4a5c1f0e2d3b4a5c1f0e2', public_flags: 0, clan: null },
+      id: author,
+      username: 'someone',
+      global_name: 'Some One',
+      discriminator: '0',
+      avatar: 'a5c1f0e2d3b4a5c1f0e2d3b4a5c1f0e2',
+      public_flags: 0,
+      clan: null,
     },
     member: {
-      ...{ roles: [], nick: null, mute: false, deaf: false, pending: false, flags: 0 },
+      roles: [],
+      nick: null,
+      mute: false,
+      deaf: false,
+      pending: false,
+      flags: 0,
       joined_at: '2025-01-01T00:00:00.000000+00:00',
     },
-    ...{ timestamp: '2025-01-01T00:00:00.000000+00:00', edited_timestamp: null, flags: 0 },
-    ...{ mentions: [], mention_roles: [], mention_everyone: false, attachments: [], embeds: [] },
+    timestamp: '2025-01-01T00:00:00.000000+00:00',
+    edited_timestamp: null,
+    flags: 0,
+    mentions: [],
+    mention_roles: [],
+    mention_everyone: false,
+    attachments: [],
+    embeds: [],
     components: [],
   };
 }

@@ -3,7 +3,8 @@
 import { rootsOfHosts } from '../../core/config.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { projectsOf } from '../../core/project.ts';
-import { openAllowedDirectories, openAllowedHostDirectories } from '../../streams/allowed-directories.ts';
+import { openAllowedDirectories } from '../../streams/allowed-directories.ts';
+import { openAllowedHostDirectories } from '../../streams/allowed-host-directories.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { sessionKey } from '../../threads/registry.ts';
 import { rememberedSession, startOf } from '../../threads/remembered-session.ts';
@@ -92,7 +93,10 @@ export async function allowedDirectory(
 
   function locally(allowed: readonly string[]) {
     return openAllowedDirectories({
-      ...{ projects: allowed, roots: config.roots, homedir: process.env.HOME ?? '/', wholePaths: true },
+      projects: allowed,
+      roots: config.roots,
+      homedir: process.env.HOME ?? '/',
+      wholePaths: true,
     });
   }
 }

@@ -77,8 +77,19 @@ function sessionsOf(host: string, { home, records }: SessionFinder) {
       const known = watched.get(thread);
       const since = known?.state === 'unreachable' ? new Date(known.since).toISOString() : null;
       return {
-        ...{ host, name: sessionName, id: sessionId, pane: paneId, state: 'unreachable', for: null, since },
-        ...{ agent: shell === 'no' ? agent : null, command, directory: cwd, attached: 0, createdAt: null, thread },
+        host,
+        name: sessionName,
+        id: sessionId,
+        pane: paneId,
+        state: 'unreachable',
+        for: null,
+        since,
+        agent: shell === 'no' ? agent : null,
+        command,
+        directory: cwd,
+        attached: 0,
+        createdAt: null,
+        thread,
       };
     });
 }

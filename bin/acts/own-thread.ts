@@ -29,7 +29,12 @@ type Post = Pick<PostOrder, 'text' | 'silent'> & Partial<Pick<PostOrder, 'paths'
 /** Resolves with the id of the thread. */
 export async function postInThread(session: SessionPane, say: Post, home: Home): Promise<string> {
   const order: PostOrder = {
-    ...{ id: newId(), order: 'post', at: Date.now(), session: ordered(session), paths: [], ...say },
+    id: newId(),
+    order: 'post',
+    at: Date.now(),
+    session: ordered(session),
+    paths: [],
+    ...say,
   };
   giveOrder(home, order);
   const done = await outcomeWithin(home, order, POSTED_WITHIN_MS);

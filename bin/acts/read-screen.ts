@@ -27,8 +27,12 @@ export async function readScreenLines(target: SessionTarget, lines: number): Pro
   const older = Math.max(0, seen.historyLines - wanted);
   const clip = clipLines(seen.dead ? withoutDeadLine(seen.text) : seen.text, older, wanted);
   return {
-    ...{ text: clip.lines.join('\n'), lines: clip.lines.length, truncated: clip.omitted > 0 },
-    ...{ omittedLines: clip.omitted, dead: seen.dead, exitStatus: seen.exitStatus ?? null },
+    text: clip.lines.join('\n'),
+    lines: clip.lines.length,
+    truncated: clip.omitted > 0,
+    omittedLines: clip.omitted,
+    dead: seen.dead,
+    exitStatus: seen.exitStatus ?? null,
   };
 }
 

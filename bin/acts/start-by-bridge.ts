@@ -20,7 +20,11 @@ export async function startByBridge(
   { session: name, directory, ...start }: BridgeStart,
 ): Promise<{ readonly done: RequestDone; readonly target: SessionTarget }> {
   const done = await askBridge(reach.home, {
-    ...{ id: newRequestId(), asker: process.pid, what: 'start', name, ...start },
+    id: newRequestId(),
+    asker: process.pid,
+    what: 'start',
+    name,
+    ...start,
     ...(directory === undefined ? {} : { directory }),
   });
   return { done, target: await findTarget(reach, name, start.host) };

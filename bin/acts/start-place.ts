@@ -7,7 +7,7 @@ import type { SessionName } from '../../core/session-name.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { type MadeWorktree, makeWorktree, type WorktreeHost, worktreeReady } from '../../hosts/run-worktree.ts';
 import { WORKTREE_SETUP } from '../../hosts/worktree-scripts.ts';
-import { type KnownWorktree, loadWorktrees, noteWorktree } from '../../threads/known-worktree.ts';
+import { type KnownWorktree, loadWorktrees, newWorktree, noteWorktree } from '../../threads/known-worktree.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import type { SessionFinder } from '../find-session.ts';
 import { printable, printNote, withProgress } from '../print.ts';
@@ -40,10 +40,7 @@ export async function takeStartPlace(wanted: WantedPlace, reach: SessionFinder):
     await worktreeReady(on, made);
   }
   const { path, start, branch } = made;
-  noteWorktree(reach.home, {
-    ...{ host, project: of, name: made.name, path, start, branch, session: name, directory },
-    ...{ thread: '', state: 'open', isSettingUp: false },
-  });
+  noteWorktree(reach.home, newWorktree({ host, project: of, session: name, directory, state: 'open' }, made));
   printNote(`${made.isNew ? 'Made' : 'Using'} the worktree ${printable(path)}, branch ${printable(branch)}.`);
   return start;
 }

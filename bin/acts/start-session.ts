@@ -114,12 +114,14 @@ export async function startOne(
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
     newSession(tmux, {
-      ...{ name, remainOnExit: remainOnExit || (launch !== undefined && 'at start') },
+      name,
+      remainOnExit: remainOnExit || (launch !== undefined && 'at start'),
       ...(directory === undefined ? {} : { directory }),
       ...(command === undefined ? {} : { command }),
       ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder } } : {}),
       started: startedText({
-        ...{ directory: origin ?? '~', command: given ?? [] },
+        directory: origin ?? '~',
+        command: given ?? [],
         ...(agent === undefined ? {} : { agent: agent.driver.name, weaker: launch?.weaker }),
         ...(Object.keys(settings).length > 0 ? { settings } : {}),
       }),

@@ -96,7 +96,10 @@ async function proofBefore(
   return confirm(
     { typed, deliveryId: mark },
     {
-      ...{ tmux: target.tmux, record: typedInto(record, target), signal: late, look: createSharedLook() },
+      tmux: target.tmux,
+      record: typedInto(record, target),
+      signal: late,
+      look: createSharedLook(),
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
       isCovered: outcome === 'held',
       isHeard: () => record.claudeSession !== '',

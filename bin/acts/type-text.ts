@@ -101,8 +101,16 @@ async function attempt(
   const record = target.record ?? unreported(target, seen, allowShell);
   const { screen, isAgent, driver } = readPane(seen, record);
   const step = decide({
-    ...{ look: seen, screen, record, isAgent, driver, text },
-    ...{ allowShell, standing: undefined, now: Date.now(), isFresh: true },
+    look: seen,
+    screen,
+    record,
+    isAgent,
+    driver,
+    text,
+    allowShell,
+    standing: undefined,
+    now: Date.now(),
+    isFresh: true,
   });
   const needsPerson = isAgent && screen.kind === 'dialog';
   if (step.do === 'refuse') return refused(step.because, false, needsPerson);
@@ -164,7 +172,9 @@ async function type(
       return refused('Another message was typed there at the same time.', true);
     case 'text-only':
       return {
-        ...{ outcome: 'held', because: 'the screen changed before Enter was pressed.', ...done },
+        outcome: 'held',
+        because: 'the screen changed before Enter was pressed.',
+        ...done,
         isCovered: isCovered(delivery.because),
       };
     case 'refused':

@@ -114,7 +114,10 @@ async function withHost(
     });
   try {
     const said = await act({
-      ...{ root: home.root, name: config.host, host: hosts.get(name), dryRun: flags.dryRun },
+      root: home.root,
+      name: config.host,
+      host: hosts.get(name),
+      dryRun: flags.dryRun,
       tmux: flags.tmux === false ? undefined : hosts.tmux(name),
     });
     for (const line of said) console.log(neutralise(line));

@@ -32,7 +32,10 @@ export async function startAgentStream(directory: string, prompt: readonly strin
 }
 
 const newRequest = (directory: string) => ({
-  ...{ id: newRequestId(), order: newOrderId(), asker: process.pid, directory },
+  id: newRequestId(),
+  order: newOrderId(),
+  asker: process.pid,
+  directory,
 });
 
 async function start(request: ProgramRequest, { json }: StreamFlags): Promise<void> {

@@ -110,7 +110,9 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   const shared = openSharedParts(context);
   const stopping = new AbortController();
   const bridge: Bridge = await startBridge(shared, {
-    ...{ servers, env: withServiceEnvironment(home, process.env), program: programPlace(home, process.env) },
+    servers,
+    env: withServiceEnvironment(home, process.env),
+    program: programPlace(home, process.env),
     onFatal: (error) => fail(error, log),
   });
   const options = { lingerMs: Number.POSITIVE_INFINITY, signal: stopping.signal, collects: true };
@@ -122,7 +124,8 @@ async function start(context: CliContext, servers: readonly ServerConfig[]): Pro
   sweep();
   const sweeping = setInterval(sweep, SWEEP_MS);
   return {
-    ...{ states: bridge.states, onView: bridge.onView },
+    states: bridge.states,
+    onView: bridge.onView,
     agentOf: (thread) => agentTitle(shared.threads.registry.get(thread)),
     async stop() {
       clearInterval(sweeping);

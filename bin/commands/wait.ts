@@ -56,7 +56,11 @@ export async function printReply(
   if (flags.json) {
     const { text = null, finished = null, at } = reply ?? {};
     return printJson({
-      ...{ host, name: session.name, reply: text, finished, at: at === undefined ? null : new Date(at).toISOString() },
+      host,
+      name: session.name,
+      reply: text,
+      finished,
+      at: at === undefined ? null : new Date(at).toISOString(),
     });
   }
   if (reply !== undefined) return printForeignText(reply.text);

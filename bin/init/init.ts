@@ -120,7 +120,12 @@ async function askForServer(
   const usual = flags.channel ?? (await keptChannel(present, ask));
   const channel = await chooseChannel(access, usual, ask);
   const allow = await chooseAllowed({
-    ...{ ask, undo, rest, token, channel, botId: bot.id },
+    ask,
+    undo,
+    rest,
+    token,
+    channel,
+    botId: bot.id,
     given: listOf(flags.allow).flatMap((ids) => ids.split(',').map((id) => id.trim())),
     present: listOf(present?.allow),
   });

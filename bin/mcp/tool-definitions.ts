@@ -27,7 +27,10 @@ const whole = (description: string, least: number, most: number) => ({
 });
 const orNull = (type: string, description: string) => ({ type: [type, 'null'], description });
 const object = (properties: ToolSchema, required: readonly string[]) => ({
-  ...{ type: 'object' as const, properties, required, additionalProperties: false },
+  type: 'object' as const,
+  properties,
+  required,
+  additionalProperties: false,
 });
 
 const SESSION = text('The session, as list_sessions names it: "name", or "name@host" on another host.', 300);

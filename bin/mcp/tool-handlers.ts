@@ -56,7 +56,13 @@ const ACTS: Readonly<Record<string, Act>> = {
       .map((one) => ({ ...one, own: false }));
     return {
       sessions: [...sessions, ...gone].map(({ name, host, state, for: what, directory, own }) => ({
-        ...{ session: named(name, host), name, host, state, for: what, directory, own },
+        session: named(name, host),
+        name,
+        host,
+        state,
+        for: what,
+        directory,
+        own,
       })),
       unreachable: unreachable.map(({ host, message }) => ({ host, message })),
     };

@@ -7,7 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Variables } from '../../core/session-environment.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
-import type { AllowedHostDirectories } from '../../streams/allowed-directories.ts';
+import type { AllowedHostDirectories } from '../../streams/allowed-host-directories.ts';
 import type { AgentStatus } from '../../threads/agent-status.ts';
 import type { KnownThreads } from '../../threads/connections.ts';
 import type { Notices } from '../../threads/notices.ts';

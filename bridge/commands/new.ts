@@ -103,13 +103,13 @@ function recall(
   const isOfAgent = agentOfCommand(config, start?.command ?? [], before?.agent ?? config.agent) !== undefined;
   const keeps = start?.command.length && (!isForAgent || isOfAgent);
   return {
-    ...{
-      name,
-      host: chosen,
-      directory: directory ?? was ?? (isProjects ? declaredDirectory(project.path, declared?.directory) : '~'),
-      before,
-    },
-    ...{ settings, conversation, continues },
+    name,
+    host: chosen,
+    directory: directory ?? was ?? (isProjects ? declaredDirectory(project.path, declared?.directory) : '~'),
+    before,
+    settings,
+    conversation,
+    continues,
     command: command ?? (keeps ? start.command : undefined),
   };
 }
@@ -153,7 +153,11 @@ export async function beginSession(
     agent &&
     (await launchOn(
       {
-        ...{ host, directory, agent, command: wanted.command, resume: resumeOf(wanted) },
+        host,
+        directory,
+        agent,
+        command: wanted.command,
+        resume: resumeOf(wanted),
         settings: wanted.command === undefined ? inForce : settings,
       },
       { ...tools, path: environment.PATH },
@@ -165,7 +169,10 @@ export async function beginSession(
   const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
   const start = () =>
     newSession(tmux, {
-      ...{ name, directory: place.directory, startsAfter: place.startsAfter, command },
+      name,
+      directory: place.directory,
+      startsAfter: place.startsAfter,
+      command,
       remainOnExit: isDeclared ? true : 'at start',
       ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.stateFolder } } : {}),
       started: startedText({

@@ -63,7 +63,12 @@ function derived(record: ThreadRecord, seen: SeenPane | undefined): ShownState {
   const now = Date.now();
   const reading = seen && readingOf(seen.screen, seen.isAgent);
   return stateOfSession({
-    ...{ record, isHostAway: seen === undefined, prompts: [], waiting: 0, isOver: false, now },
+    record,
+    isHostAway: seen === undefined,
+    prompts: [],
+    waiting: 0,
+    isOver: false,
+    now,
     seen: reading && { reading, at: now },
   });
 }

@@ -109,7 +109,13 @@ function line({ host, session, record }: FoundSessions, state: ShownState, { con
 }
 
 export const STATE_SIGNS: Readonly<Record<StateName, string>> = {
-  ...{ starting: '▶️', idle: '🟢', working: '⏳', needs_person: '🔔', delivering: '📨', shell: '🐚', ended: '⏹️' },
+  starting: '▶️',
+  idle: '🟢',
+  working: '⏳',
+  needs_person: '🔔',
+  delivering: '📨',
+  shell: '🐚',
+  ended: '⏹️',
   unreachable: '🔌',
 };
 

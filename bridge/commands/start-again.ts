@@ -54,7 +54,10 @@ async function begin(
     const name = parseSessionName(before.sessionName);
     const { begun } = await beginSession(
       {
-        ...{ name, host: before.host, before, conversation },
+        name,
+        host: before.host,
+        before,
+        conversation,
         // A conversation is found only in the directory of its project.
         directory: conversation === undefined ? directory : before.project || directory,
         command: command.length > 0 ? command : undefined,

@@ -25,7 +25,11 @@ export function declaredOf(
     project.sessions.map(({ name, start, prompt, directory }) => {
       const host = project.host ?? config.defaultHost;
       return {
-        ...{ name, start, prompt, host, project },
+        name,
+        start,
+        prompt,
+        host,
+        project,
         directory: declaredDirectory(project.path || '~', directory),
         label: labelOf({ name, host }, config),
       };

@@ -1,10 +1,10 @@
 // What the rest of the bridge can ask of declared sessions, and what they need for it.
 
 import type { ServerConfig } from '../../core/config.ts';
+import type { BridgeParts } from '../bridge-options.ts';
 import type { CommandContext } from '../commands/command.ts';
 import type { BegunSession } from '../commands/new.ts';
 import type { AcceptedMessage } from '../inbox.ts';
-import type { BridgeParts } from '../start-server.ts';
 import type { SessionRun, whyNot } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
 

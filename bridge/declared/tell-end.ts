@@ -61,7 +61,9 @@ function say(what: string, more: string, { place, next, crashes }: Ended, { thre
   const content = cutMessage(`⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`, 1_950);
   const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
   say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
-    ...{ content, components, silent: next.do !== 'give up' },
+    content,
+    components,
+    silent: next.do !== 'give up',
   }).catch((error: Error) => log.info('saying that a session has ended', { because: error.message }));
 }
 

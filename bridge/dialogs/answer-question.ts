@@ -2,10 +2,11 @@
 // question has a field for them. Questions of hooks have prompts, which take texts themselves.
 
 import type { AgentDialogOption } from '../../agents/screen.ts';
+import { looksLikeAnswer } from '../../core/prompt-answer.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
+import { paneOnHost } from '../../threads/panes.ts';
 import type { Shared } from '../../threads/shared-services.ts';
-import { tmuxOn } from '../../tmux/tmux.ts';
 import { type AcceptedMessage, type Inbox, isFresh } from '../inbox.ts';
 import type { Outcomes } from '../outcomes.ts';
 import type { CardAction } from './card-text.ts';
@@ -34,12 +35,14 @@ export async function answerQuestion(
   const isSeen = /^\d+$/.test(card.message) && isNewer(message.id, card.message);
   const isMeant = message.repliedTo === undefined || message.repliedTo === card.message;
   if (!isSeen || !isMeant || !isFresh(liveAt, performance.now())) return false;
-  const seen = await seeDialog({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
+  const seen = await seeDialog(paneOnHost(hosts, record));
   const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
   if (action === undefined) return false;
-  const of = message.repliedTo ?? thread; // the card that it replies to may show other options now
-  const hasEnded = prompts.hasJustEnded(of, liveAt ?? 0) || dialogs.hasJustEnded(of, liveAt ?? 0);
-  if (action.do === 'choose' && hasEnded) {
+  const at = liveAt ?? 0;
+  const hasEnded = prompts.hasJustEnded(thread, at) || dialogs.hasJustEnded(thread, at);
+  const isForAnother = message.repliedTo === undefined && hasEnded && fitsMany(text, seen?.dialog.options ?? []);
+  // What the card showed a moment ago may have been another question.
+  if (isForAnother || dialogs.hasJustEnded(card.message, at)) {
     await outcomes.unclear(message);
     inbox.done(message);
     return true;
@@ -47,8 +50,13 @@ export async function answerQuestion(
   // After a crash it is not typed as a message: it may be in the dialog.
   inbox.put({ ...message, answers: 'unclear' });
   const said = await dialogs.tapped({
-    ...{ thread, message: card.message, print: card.print, action },
-    ...{ words: text, by: message.author, liveAt },
+    thread,
+    message: card.message,
+    print: card.print,
+    action,
+    words: text,
+    by: message.author,
+    liveAt,
   });
   if (said !== undefined && NOTHING_DONE.includes(said)) {
     inbox.put(message);
@@ -58,6 +66,12 @@ export async function answerQuestion(
   else await outcomes.ended(message, { kind: 'unconfirmed', because: said.replace(/^⚠️ /u, ''), screen: undefined });
   inbox.done(message);
   return true;
+}
+
+/** An option, or a word such as "yes", which is an answer to most questions. */
+function fitsMany(text: string, options: readonly AgentDialogOption[]): boolean {
+  const labels = options.filter(({ field }) => field === undefined).map(({ label }) => label);
+  return looksLikeAnswer(text, [{ id: '', messageId: '', question: 0, labels }]);
 }
 
 /** Undefined if the question takes no text. */

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/describe-screen.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
+import { withoutAge } from '../../agents/screen-fingerprint.ts';
 import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
@@ -23,7 +24,7 @@ const MOST_OPTIONS = 25;
 export function dialogPrint(pane: PaneRef, dialog: AgentDialog): string {
   const { which, full, form, title, text, options } = dialog;
   // What is being written does not make it another dialog.
-  const said = which === 'add' ? [] : full ? text.map((line) => line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago')) : text;
+  const said = which === 'add' ? [] : full ? text.map(withoutAge) : text;
   const chosen = options.map(({ label, about, field }) => {
     if (field !== undefined) return '';
     const words = label.replace(MARK, '');
@@ -104,7 +105,7 @@ export function cardForm(customId: string, into: FieldName) {
 
 const CUSTOM_ID = /^dialog:([\w-]{16}):(?:(\d{1,2})|(pick)|(more)|key-([A-Z][A-Za-z]+)|write-(\d{1,2}|login|add))$/;
 
-interface CardButton {
+export interface CardButton {
   readonly print: string;
   readonly action: CardAction;
 }
@@ -145,7 +146,8 @@ function cardButtons(dialog: AgentDialog, print: string): readonly ComponentRow[
   if (options.length <= MOST_BUTTONS)
     return [row(...options.map(({ label, at }) => button(short(label), id(at)))), ...others];
   const menu = options.map(({ label, about, at }) => ({
-    ...{ label: short(label, 100), value: String(at) },
+    label: short(label, 100),
+    value: String(at),
     ...(about === '' ? {} : { description: short(about, 100) }),
   }));
   return [

@@ -12,15 +12,14 @@ import type { Rest } from '../../discord/rest.ts';
 import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import { createLastEnds } from '../../threads/last-ends.ts';
 import type { Notices } from '../../threads/notices.ts';
-import type { FoundPane } from '../../threads/panes.ts';
+import { type FoundPane, paneOnHost } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
-import type { DialogCard, ThreadRecord } from '../../threads/registry.ts';
+import type { DialogCard } from '../../threads/registry.ts';
 import type { Shared } from '../../threads/shared-services.ts';
 import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
-import { tmuxOn } from '../../tmux/tmux.ts';
 import { isFresh } from '../inbox.ts';
-import { type CardAction, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
+import { type CardButton, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, reacts, type SeenDialog } from './choose-option.ts';
 import { CLOSED, endOfCard, OLD, PENDING, told } from './closed-card-text.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
@@ -38,11 +37,9 @@ export interface Dialogs {
 /** What a panel is closed for: a command from the thread opened it, or a message waits. */
 type PanelReason = 'command' | 'message';
 
-interface CardTap {
+interface CardTap extends CardButton {
   readonly thread: string;
   readonly message: string;
-  readonly print: string;
-  readonly action: CardAction;
   /** What was written into the form. */
   readonly words: string | undefined;
   readonly by: string;
@@ -77,7 +74,6 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   const tried = new Map<string, string>();
   const ends = createLastEnds();
 
-  const paneOf = (record: ThreadRecord): FoundPane => ({ record, tmux: tmuxOn(hosts.get(record.host), record.socket) });
   const cardOf = (thread: string) => registry.get(thread)?.dialog;
 
   /** Never rejects: what fails is tried again. */
@@ -99,7 +95,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     if (record?.server !== parts.server || record.shell === 'terminal' || record.deleted) return false;
     const card = record.dialog;
     if (record.closed) return card !== undefined && close(thread, card, 'exited');
-    const pane = paneOf(record);
+    const pane = paneOnHost(hosts, record);
     const seen = await lookAtPane(pane.tmux, record, { signal });
     if (seen.kind === 'gone') return card !== undefined && close(thread, card, 'exited');
     const { screen, isAgent, driver } = readPane({ ...seen, mode: undefined }, record);
@@ -123,9 +119,12 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     now.isPrompted ||= isOfHooks(dialog.which) && isPrompted;
     open.set(thread, now);
     const step = decideCard({
-      ...{ dialog: { ...dialog, title: dialogTitle(dialog, driver.title), print }, card, isPrompted: now.isPrompted },
+      dialog: { ...dialog, title: dialogTitle(dialog, driver.title), print },
+      card,
+      isPrompted: now.isPrompted,
       isHeard: claudeSession !== '' && driver.guarantees.permission !== 'keys',
-      ...{ seenForMs: Date.now() - now.at, isInTheWay: why !== undefined },
+      seenForMs: Date.now() - now.at,
+      isInTheWay: why !== undefined,
     });
     switch (step.do) {
       case 'nothing':
@@ -220,7 +219,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     }
     if (card.answer !== undefined || (liveAt ?? 0) < (pressedAt.get(thread) ?? 0)) return PENDING;
     if (!isFresh(liveAt, performance.now())) return OLD;
-    const pane = paneOf(record);
+    const pane = paneOnHost(hosts, record);
     const chosen = await parts.pressing(thread, () =>
       action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action),
     );

@@ -21,7 +21,8 @@ export function newSessionChoices(
       .projects()
       .filter((one) => one.server === server.name && one.path !== '')
       .map(({ name, path, host = defaultHost }) => ({ name, directory: path, host })),
-    ...{ hosts: hosts.names(), defaultHost },
+    hosts: hosts.names(),
+    defaultHost,
     models: settingWords('model', parts),
     modes: settingWords('mode', parts),
   };

@@ -9,8 +9,8 @@ import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
+import type { BridgeParts } from '../bridge-options.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
-import type { BridgeParts } from '../start-server.ts';
 
 export interface PanelRow {
   /** "shop", or "shop@mini". */
@@ -105,7 +105,10 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const inForce = project === undefined ? settings : settingsOf(project, sessionName, settings, agent);
   const used = status?.context_window?.used_percentage;
   return {
-    ...{ label: labelOf({ name: group ?? sessionName, host }, config), host, thread, because: undefined },
+    label: labelOf({ name: group ?? sessionName, host }, config),
+    host,
+    thread,
+    because: undefined,
     agent: agentTitle(record),
     state: states.get(thread) ?? { state: 'starting', since: at },
     ...(isHere ? gitOf(cwd) : { branch: told?.branch, isWorktree: parts.worktrees.isInside({ host, directory: cwd }) }),
@@ -119,7 +122,7 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
 export function gitOf(directory: string): { readonly branch: string | undefined; readonly isWorktree: boolean } {
   const none = { branch: undefined, isWorktree: false };
   if (!isAbsolute(directory)) return none;
-  for (let folder = directory; ; folder = dirname(folder)) {
+  for (let folder = directory, seen = 0; seen < MOST_FOLDERS; folder = dirname(folder), seen++) {
     const git = join(folder, '.git');
     // In a worktree, .git is a file that names the folder.
     const elsewhere = readSmall(git)?.match(/^gitdir: (.+)$/m)?.[1];
@@ -131,9 +134,13 @@ export function gitOf(directory: string): { readonly branch: string | undefined;
         branch: head.match(/^ref: refs\/heads\/(.+)$/m)?.[1],
         isWorktree: elsewhere?.includes('/worktrees/') ?? false,
       };
-    if (folder === dirname(folder)) return none;
+    if (folder === dirname(folder)) break;
   }
+  return none;
 }
+
+/** An agent reports its directory, which need not exist: thousands of folders would be looked at in each edit. */
+const MOST_FOLDERS = 50;
 
 /** The agent can write these files. */
 const readSmall = (path: string) => readBeginning(path, 4_096);

@@ -106,7 +106,10 @@ async function newFromForm(channel: string, { interaction, order, tools }: Tappe
   const ours = tools.threads.registry.all().filter(({ server }) => server === tools.server.name);
   const { begun } = await beginSession(
     {
-      ...{ name, host, directory: directory || project?.path || '~', command: undefined },
+      name,
+      host,
+      directory: directory || project?.path || '~',
+      command: undefined,
       before: rememberedSession(ours, { name, host, defaultHost: host }),
       settings: model === '' ? undefined : { model },
     },

@@ -8,9 +8,9 @@ import { TOO_MANY_EDITS_OF_OLD_MESSAGE, UNKNOWN_MESSAGE } from '../../discord/er
 import { createMessage, deleteMessage, editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
+import type { BridgeParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import { createTimedLooks } from '../declared/timed-looks.ts';
-import type { BridgeParts } from '../start-server.ts';
 import { type NewSessionChoices, newSessionChoices } from './new-session-choices.ts';
 import { type PanelView, panelView } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';

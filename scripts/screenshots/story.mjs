@@ -14,7 +14,12 @@ const TESTED = [
 ];
 
 const TRUST = {
-  ...{ which: 'trust', full: false, form: 'choice', hasMore: false, field: undefined, help: '' },
+  which: 'trust',
+  full: false,
+  form: 'choice',
+  hasMore: false,
+  field: undefined,
+  help: '',
   title: 'Accessing workspace:',
   text: [
     '~/notes',
@@ -24,7 +29,10 @@ const TRUST = {
     'Claude Code can read, edit and run files here.',
   ],
   options: ['Yes, I trust this folder', 'No, exit'].map((label, at) => ({
-    ...{ number: at + 1, label, about: '', selected: at === 0 },
+    number: at + 1,
+    label,
+    about: '',
+    selected: at === 0,
   })),
 };
 
@@ -142,22 +150,41 @@ export async function tellStory({ workspace, bot, at }) {
 export function allSessions({ shop, api, training }) {
   const ago = (minutes) => Date.now() - minutes * MINUTE;
   const row = (label, host, thread, more) => ({
-    ...{ label, host, thread, because: undefined, branch: undefined, isWorktree: false },
-    ...{ model: undefined, context: undefined, at: undefined, state: undefined, ...more },
+    label,
+    host,
+    thread,
+    because: undefined,
+    branch: undefined,
+    isWorktree: false,
+    model: undefined,
+    context: undefined,
+    at: undefined,
+    state: undefined,
+    ...more,
   });
   return {
     rows: [
       row('shop', 'laptop', shop, {
         state: { state: 'needs_person', since: ago(1), for: 'permission' },
-        ...{ branch: 'main', model: 'Opus', context: 23, at: ago(1) },
+        branch: 'main',
+        model: 'Opus',
+        context: 23,
+        at: ago(1),
       }),
       row('api', 'laptop', api, {
         state: { state: 'working', since: ago(0.7) },
-        ...{ branch: 'threadmux/api', isWorktree: true, model: 'Sonnet', context: 58, at: ago(0.7) },
+        branch: 'threadmux/api',
+        isWorktree: true,
+        model: 'Sonnet',
+        context: 58,
+        at: ago(0.7),
       }),
       row('training@mini', 'mini', training, {
         state: { state: 'idle', since: ago(14) },
-        ...{ branch: 'sweep', model: 'Opus', context: 71, at: ago(14) },
+        branch: 'sweep',
+        model: 'Opus',
+        context: 71,
+        at: ago(14),
       }),
       row('review', 'laptop', undefined, { because: 'manual' }),
       row('nightly@mini', 'mini', undefined, { because: 'stopped' }),
@@ -165,7 +192,10 @@ export function allSessions({ shop, api, training }) {
     worktrees: [{ project: 'shop', name: 'coupons', branch: 'threadmux/coupons', host: 'laptop', thread: api }],
     choices: {
       projects: [{ name: 'shop', directory: '~/shop', host: 'laptop' }],
-      ...{ hosts: ['laptop', 'mini'], defaultHost: 'laptop', models: ['opus'], modes: ['plan'] },
+      hosts: ['laptop', 'mini'],
+      defaultHost: 'laptop',
+      models: ['opus'],
+      modes: ['plan'],
     },
   };
 }

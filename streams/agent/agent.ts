@@ -173,13 +173,17 @@ export function openAgent(parts: AgentParts, record: StreamRecord): Agent {
     const there = record.far && (await parts.there?.(record.far.host));
     const { agentSettings: hookSettings } = there ?? parts;
     const turn = startTurn({
-      ...{ ...parts, thread, there, driver },
+      ...parts,
+      thread,
+      there,
+      driver,
       prompt: { id: job.id, text: job.text, isCommand },
       dir: record.dir,
       shell: parts.shell ?? (parts.env.SHELL || '/bin/sh'),
       command: driver.headless.argv({ command, hookSettings, skipPermissions, session }),
       env: agentEnvironment(parts.env, variables, {
-        ...{ THREADMUX_HOME: home.root, ...(driver.headless.asks ? { THREADMUX_THREAD: thread } : {}) },
+        THREADMUX_HOME: home.root,
+        ...(driver.headless.asks ? { THREADMUX_THREAD: thread } : {}),
       }),
       signal: closing.signal,
       onSession(id) {

@@ -155,16 +155,14 @@ export function startTurn(options: TurnOptions): RunningTurn {
     const isCut = signal.aborted && (exit.status !== 0 || results.length === 0);
     ended.abort();
     return {
-      ...{
-        title,
-        results,
-        ...exit,
-        tookMs: Date.now() - startedAt,
-        startedAt,
-        isCut,
-        shown: open,
-        parts: partsOf(document, true),
-      },
+      title,
+      results,
+      ...exit,
+      tookMs: Date.now() - startedAt,
+      startedAt,
+      isCut,
+      shown: open,
+      parts: partsOf(document, true),
       streamed: streaming.then(() => open),
     };
   }

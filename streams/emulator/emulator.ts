@@ -56,8 +56,10 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     scrollback: SCROLLBACK,
   };
   const terminal = new Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
-  terminal.unicode.register(terminalWidths);
-  terminal.unicode.activeVersion = terminalWidths.version;
+  const lacksRoom = () => terminal.buffer.active.cursorX > terminal.cols - 2;
+  const widths = terminalWidths(() => lacksRoom() && !terminal.modes.wraparoundMode);
+  terminal.unicode.register(widths);
+  terminal.unicode.activeVersion = widths.version;
   const hidden = trackHidden(terminal);
   let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0, credit: SPARE_CELLS };
   let creditAt = performance.now();

@@ -1,7 +1,6 @@
 // Filters a program's output for the emulator: only complete escape sequences, with numbers limited to what the screen needs,
 // and no strings that show nothing (titles, the clipboard, pictures). So the emulator is never inside a sequence between two
-// feeds, and no output costs it more than a bounded time and memory: a sequence that exceeds the credit is
-// skipped.
+// feeds, and no output costs it more than a bounded time and memory: a sequence that exceeds the credit is skipped.
 
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: this file is about control characters
 
@@ -105,8 +104,14 @@ export function filterOutput(before: FilterState, text: string, screen: CostScre
 
 /** Sequences that repeat something, and the side of the screen beyond which repeating changes nothing. */
 const REPEATS: Readonly<Record<string, keyof EmulatorSize>> = {
-  ...{ b: 'width', I: 'width', Z: 'width' },
-  ...{ L: 'height', M: 'height', S: 'height', T: 'height', '^': 'height' },
+  b: 'width',
+  I: 'width',
+  Z: 'width',
+  L: 'height',
+  M: 'height',
+  S: 'height',
+  T: 'height',
+  '^': 'height',
 };
 
 /** Controls inside a sequence act before it: they are moved to the front, so that they split no number. */
@@ -210,17 +215,22 @@ function startsInserting(sequence: string): boolean {
 const known = new Map<number, 0 | 1 | 2>();
 const KNOWN_AT_MOST = 20_000;
 
-export const terminalWidths: IUnicodeVersionProvider = {
+const DROPPED = 8; // a bit of our own in the properties of a character
+
+/** `dropsWide`: whether the terminal would drop a wide character now, because it has no room and must not wrap. */
+export const terminalWidths = (dropsWide: () => boolean): IUnicodeVersionProvider => ({
   version: 'threadmux',
   wcwidth: columnsOf,
   /** A zero-width character joins the one before. The result is packed as the emulator expects: width and whether it joins. */
   charProperties(codepoint, preceding) {
     const own = columnsOf(codepoint);
-    const before = ((preceding >> 1) & 3) as 0 | 1 | 2;
-    const joins = own === 0 && preceding !== 0 && before > 0;
-    return ((joins ? before : own) << 1) | (joins ? 1 : 0);
+    // The marks of a dropped character are dropped, too: they would gather, without limit, on the one that is left of it.
+    if (own === 0 && (preceding & DROPPED) !== 0) return preceding;
+    if (own === 2 && dropsWide()) return (own << 1) | DROPPED;
+    const before = (preceding >> 1) & 3;
+    return own === 0 && before > 0 ? (before << 1) | 1 : own << 1;
   },
-};
+});
 
 function columnsOf(codepoint: number): 0 | 1 | 2 {
   if (codepoint < 0x20 || (codepoint >= 0x7f && codepoint < 0xa0)) return 0;

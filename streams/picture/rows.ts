@@ -88,9 +88,31 @@ function addMark(cells: PictureCell[], mark: string): void {
 
 /** The DEC character set that programs without UTF-8 use to draw boxes. */
 const LINE_DRAWING: Readonly<Record<string, string>> = {
-  ...{ '`': '◆', a: '▒', f: '°', g: '±', j: '┘', k: '┐', l: '┌', m: '└', n: '┼', o: '⎺' },
-  ...{ p: '⎻', q: '─', r: '⎼', s: '⎽', t: '├', u: '┤', v: '┴', w: '┬', x: '│', y: '≤', z: '≥' },
-  ...{ '{': 'π', '|': '≠', '}': '£', '~': '·' },
+  '`': '◆',
+  a: '▒',
+  f: '°',
+  g: '±',
+  j: '┘',
+  k: '┐',
+  l: '┌',
+  m: '└',
+  n: '┼',
+  o: '⎺',
+  p: '⎻',
+  q: '─',
+  r: '⎼',
+  s: '⎽',
+  t: '├',
+  u: '┤',
+  v: '┴',
+  w: '┬',
+  x: '│',
+  y: '≤',
+  z: '≥',
+  '{': 'π',
+  '|': '≠',
+  '}': '£',
+  '~': '·',
 };
 
 const ATTRIBUTES: Readonly<Record<number, Partial<PictureStyle>>> = {

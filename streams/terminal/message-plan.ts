@@ -109,13 +109,14 @@ function sliceEnd(text: string, from: number): number {
   if (end >= text.length && escaped(text.slice(from)).length <= ROOM) return text.length;
   end = Math.min(end, text.length);
   for (;;) {
+    // Before the length is checked: backticks that become the end need more room.
+    if (isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
     const over = escaped(text.slice(from, end)).length - ROOM;
     if (over <= 0) break;
     end -= Math.max(1, Math.floor(over / 8)); // one character takes up to eight
   }
   const line = text.lastIndexOf('\n', end - 1);
-  if (line >= from) return line + 1;
-  return isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+  return line >= from ? line + 1 : end;
 }
 
 /**

@@ -35,8 +35,15 @@ function readParrot(ansi: string): AgentScreen {
   const last = lines.at(-1) ?? '';
   if (last === 'press a letter')
     return {
-      ...{ kind: 'dialog', which: 'permission', full: false, form: 'choice', hasMore: false, field: undefined },
-      ...{ title: lines.at(-4) ?? '', text: [], help: last },
+      kind: 'dialog',
+      which: 'permission',
+      full: false,
+      form: 'choice',
+      hasMore: false,
+      field: undefined,
+      title: lines.at(-4) ?? '',
+      text: [],
+      help: last,
       options: [
         { number: undefined, label: 'Yes', about: '', selected: false, key: 'y' },
         { number: undefined, label: 'No', about: '', selected: false, key: 'n' },
@@ -50,10 +57,18 @@ function readParrot(ansi: string): AgentScreen {
 }
 
 const parrot: AgentDriver = {
-  ...{ name: 'parrot', title: 'Parrot', programs: [], variables: [] },
+  name: 'parrot',
+  title: 'Parrot',
+  programs: [],
+  variables: [],
   guarantees: {
-    ...{ receipt: 'hook', permission: 'api', question: 'none', textBetweenTools: true, draft: 'waits' },
-    ...{ everyEnd: true, resume: true },
+    receipt: 'hook',
+    permission: 'api',
+    question: 'none',
+    textBetweenTools: true,
+    draft: 'waits',
+    everyEnd: true,
+    resume: true,
   },
   launch: ({ command, resume, scripts }) => ({
     argv: [...command, ...(typeof resume === 'object' ? ['--resume', resume.session] : [])],
@@ -70,7 +85,8 @@ const parrot: AgentDriver = {
     refuse: (text) => (text.startsWith('%') ? 'Parrot runs a text that begins with "%" as a command.' : undefined),
     boxLines: () => ['^parrot>'],
     shownText: (text) => ({ from: 'parrot>', to: '─', whole: '', parts: [text.replaceAll(' ', '').slice(0, 20)] }),
-    ...{ onlyWhenIdle: true, interrupt: ['Escape'] },
+    onlyWhenIdle: true,
+    interrupt: ['Escape'],
   },
   answer: (_, decision) => JSON.stringify({ decision: decision.kind }),
 };
@@ -245,7 +261,9 @@ describe('a made-up agent', () => {
     expect(await lastReply(target, reach)).toBeUndefined();
     await setting.untilMarked(await setting.say(thread, 'think'), '✅');
     expect(await lastReply(target, reach, 20_000)).toEqual({
-      ...{ text: 'Parrot heard: think', finished: true, at: expect.any(Number) },
+      text: 'Parrot heard: think',
+      finished: true,
+      at: expect.any(Number),
     });
     await setting.untilMarked(await setting.say(thread, 'work'), '✅');
     await vi.waitFor(() => expect(shared.threads.registry.get(thread)?.state).toBe('working'), WAIT);

@@ -33,36 +33,61 @@ const TYPED = {
 };
 const LINES = { 'draft-many-lines': 'first line\nsecond line\nthird line' };
 const GEMINI_MODES: Readonly<Record<string, string>> = {
-  ...{ 'empty-accept-edits': 'acceptEdits', 'empty-plan-mode': 'plan', 'empty-yolo': 'yolo' },
+  'empty-accept-edits': 'acceptEdits',
+  'empty-plan-mode': 'plan',
+  'empty-yolo': 'yolo',
 };
 
 const AGENTS: readonly Expectations[] = [
   {
-    ...{ agent: 'codex', least: 190, needsColours: true, old: ['copy-mode'], asideMayBeUnknown: true },
+    agent: 'codex',
+    least: 190,
+    needsColours: true,
+    old: ['copy-mode'],
+    asideMayBeUnknown: true,
     mode: (name) => (/plan|question/.test(name) ? 'plan' : ''),
     texts: {
-      ...{ ...TYPED, ...LINES, 'menu-at': '@proj', 'draft-pasted-block': '[Pasted Content 3000 chars]' },
+      ...TYPED,
+      ...LINES,
+      'menu-at': '@proj',
+      'draft-pasted-block': '[Pasted Content 3000 chars]',
       'draft-like-hint-at-start': 'Ask Codex to do anything',
     },
   },
   {
-    ...{ agent: 'gemini', least: 190, needsColours: true, old: ['copy-mode'] },
+    agent: 'gemini',
+    least: 190,
+    needsColours: true,
+    old: ['copy-mode'],
     mode: (name) => GEMINI_MODES[name] ?? '',
     texts: {
-      ...{ ...TYPED, ...LINES, 'draft-at': '@proj', 'draft-pasted-block': '[Pasted Text: 3000 chars]' },
+      ...TYPED,
+      ...LINES,
+      'draft-at': '@proj',
+      'draft-pasted-block': '[Pasted Text: 3000 chars]',
       'draft-cursor-at-start': 'a half written thought',
     },
   },
   {
-    ...{ agent: 'opencode', least: 220, needsColours: false, old: [] },
+    agent: 'opencode',
+    least: 220,
+    needsColours: false,
+    old: [],
     mode: (name) => (name.includes('plan') ? 'plan' : 'build'),
     texts: {
-      ...{ ...TYPED, 'draft-two-lines': 'first line\nsecond line', 'draft-many-lines': '[Pasted ~3 lines]' },
-      ...{ 'draft-pasted-block': '[Pasted ~1 lines]', 'draft-home': 'first words', 'menu-at': '@proj' },
+      ...TYPED,
+      'draft-two-lines': 'first line\nsecond line',
+      'draft-many-lines': '[Pasted ~3 lines]',
+      'draft-pasted-block': '[Pasted ~1 lines]',
+      'draft-home': 'first words',
+      'menu-at': '@proj',
     },
   },
   {
-    ...{ agent: 'pi', least: 110, needsColours: true, old: ['copy-mode', 'shell-after-exit'] },
+    agent: 'pi',
+    least: 110,
+    needsColours: true,
+    old: ['copy-mode', 'shell-after-exit'],
     mode: () => '',
     texts: { ...TYPED, ...LINES, 'mode-bang-command': '!ls -l' },
   },

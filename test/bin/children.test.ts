@@ -28,13 +28,18 @@ it('programs get no secret, no address of ours and no open file', { timeout: 120
   for (const folder of [shop, notes]) mkdirSync(folder);
   writeFileSync(note, NOTE(notes), { mode: 0o755 });
   const config = {
-    ...{ allowShell: true, agent: { command: [note] }, roots: [cli.dir] },
+    allowShell: true,
+    agent: { command: [note] },
+    roots: [cli.dir],
     sessions: [{ name: 'own', directory: shop, start: 'auto', args: ['declared'] }],
   };
   writeFileSync(join(cli.root, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const secrets = {
-    ...{ DISCORD_BOT_TOKEN: workspace.token, DISCORD_CHANNEL_ID: workspace.channelId },
-    ...{ DISCORD_ALLOWED_USERS: workspace.userId, DISCORD_API_BASE: workspace.api, SOME_SECRET: 'of another program' },
+    DISCORD_BOT_TOKEN: workspace.token,
+    DISCORD_CHANNEL_ID: workspace.channelId,
+    DISCORD_ALLOWED_USERS: workspace.userId,
+    DISCORD_API_BASE: workspace.api,
+    SOME_SECRET: 'of another program',
   };
   const up = spawn(process.execPath, [PROGRAM, 'up'], {
     env: { ...cli.env, ...secrets },

@@ -2,9 +2,12 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
+import { shareAmongTests } from '../support/at-end.ts';
 import { startCli } from './cli.ts';
 
 describe('the command line', () => {
+  const cli = shareAmongTests(() => startCli());
+
   it.each([
     [['frobnicate'], 'unknown command'],
     [['up', '--port', '70000'], 'from 0 to 65535'],
@@ -29,15 +32,14 @@ describe('the command line', () => {
     [['completions', 'powershell'], 'Allowed choices are bash, zsh, fish'],
     [['outbox', 'show'], 'missing required argument'],
   ])('rejects %j as wrong usage, with exit code 2 and a sentence on stderr', async (args, said) => {
-    const result = await startCli().run(args);
+    const result = await cli().runHere(args);
     expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
     expect(result.stderr).toContain(said);
   });
 
   it('reports wrong usage as JSON only, when asked for JSON', async () => {
-    const { run } = startCli();
     const wrong = [['frobnicate'], ['kill'], ['capture', 'x', '-n', 'y'], ['new', 'a b'], ['list', '--x']];
-    const results = await Promise.all(wrong.map((args) => run([...args, '--json'])));
+    const results = await Promise.all(wrong.map((args) => cli().runHere([...args, '--json'])));
     for (const result of results) {
       expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
       expect(result.error()).toMatchObject({
@@ -58,14 +60,14 @@ describe('the command line', () => {
     [['link'], EXIT.notFound, 'not_found'],
     [['start', 'web', '--dir', '/nonexistent'], EXIT.failed, 'tmux_failed'],
   ])('answers %j with exit code %i, code %s, a message and a hint', async (args, status, code) => {
-    const result = await startCli().run([...args, '--json']);
+    const result = await cli().runHere([...args, '--json']);
     expect(result).toMatchObject({ status, stdout: '' });
     expect(result.error()).toMatchObject({ code, message: expect.any(String), hint: expect.any(String) });
   });
 
   it('exits with 78 for an invalid configuration, whatever the command', async () => {
-    const { run } = startCli({ alow: [] });
-    const results = await Promise.all([run(['sessions']), run(['up']), run(['config', '--json'])]);
+    const { run, runHere } = startCli({ alow: [] });
+    const results = await Promise.all([runHere(['sessions']), run(['up']), run(['config', '--json'])]);
     expect(results.map(({ status }) => status)).toEqual([78, 78, 78]);
     expect(results[0]?.stderr).toContain('alow is not a key');
     expect(results[2]?.error().code).toBe('config_invalid');
@@ -73,16 +75,18 @@ describe('the command line', () => {
 
   it('never prints a token', async () => {
     const token = `MTIzNDU2Nzg5MDEyMzQ1Njc4OQ.GabcDE.${'x'.repeat(38)}`;
-    const { run } = startCli({ servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }] });
+    const { runHere } = startCli({
+      servers: [{ token, channel: '123456789012345678', allow: ['123456789012345679'] }],
+    });
     for (const args of [['config'], ['status', '--json'], ['sessions', '--json']]) {
-      const { stdout, stderr, status } = await run(args);
+      const { stdout, stderr, status } = await runHere(args);
       expect(status).toBe(0);
       expect(stdout + stderr).not.toContain('x'.repeat(38));
     }
   });
 
   it('prints its version, its exit codes and its commands, each with an example', async () => {
-    const { run } = startCli();
+    const { run, runHere } = cli();
     expect((await run(['--version'])).stdout).toBe(`${VERSION}\n`);
     const { stdout, status } = await run(['--help']);
     expect(status).toBe(0);
@@ -91,7 +95,7 @@ describe('the command line', () => {
       .map(([, name]) => name as string)
       .filter((name) => name !== 'help' && name !== 'threadmux');
     expect(commands.length).toBeGreaterThan(18);
-    const pages = await Promise.all(commands.map((name) => run([name, '--help'])));
+    const pages = await Promise.all(commands.map((name) => runHere([name, '--help'])));
     for (const [at, page] of pages.entries())
       expect(page.stdout, commands[at]).toContain(`Example:\n  threadmux ${commands[at]}`);
     expect(pages[commands.indexOf('config')]?.stdout).toMatch(/^ {2}maxThreads +number +how many/m);

@@ -5,7 +5,9 @@ import { isOutdatedIdle } from '../../bin/acts/wait-session.ts';
 
 const TYPED = 1_000_000;
 const record = (at: number, submitted?: number) => ({
-  ...{ claudeSession: 'x', state: 'idle' as const, at },
+  claudeSession: 'x',
+  state: 'idle' as const,
+  at,
   ...(submitted === undefined ? {} : { submitted: [{ letter: '1', print: '', at: submitted }] }),
 });
 

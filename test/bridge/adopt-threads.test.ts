@@ -192,7 +192,12 @@ describe('the session of such a thread', () => {
   it('belongs to the project that its title names, otherwise to the first one of the channel', () => {
     const projects: readonly Project[] = projectsOf({ threadsStart: true, progress: 'normal' } as never, [
       {
-        ...{ name: 'local', api: '', token: '', channel: 'c', allow: [], onlyProjects: false },
+        name: 'local',
+        api: '',
+        token: '',
+        channel: 'c',
+        allow: [],
+        onlyProjects: false,
         projects: ['/shop', '/site'].map((path) => projectEntry({ path, channel: 'c' })),
       },
     ]);

@@ -1,13 +1,13 @@
 // Everything journey 2 needs, for real: a workspace, a machine with tmux, the fake Claude Code in
 // its panes, the courier that the hooks start, and the bridge.
 
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, vi } from 'vitest';
 import { runCourierHere } from '../../bin/run-courier.ts';
 import { type Bridge, startBridge } from '../../bridge/bridge.ts';
-import type { BridgeOptions } from '../../bridge/start-server.ts';
+import type { BridgeOptions } from '../../bridge/bridge-options.ts';
 import { type Config, parseConfig, type ServerConfig } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { localServer } from '../../home/config-file.ts';
@@ -17,6 +17,7 @@ import { takeCourierLock } from '../../hooks/courier-lock.ts';
 import { filesForHosts } from '../../install/program-files.ts';
 import { openShared, type Shared } from '../../threads/shared-services.ts';
 import type { Faults } from '../support/as-discord.mjs';
+import { atEnd, shareAmongTests } from '../support/at-end.ts';
 import { type FakeClaude, type FakeOptions, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
@@ -63,7 +64,7 @@ export const WAIT = { timeout: 20_000, interval: 40 } as const;
 
 export async function startSetting(options: SettingOptions = {}): Promise<Setting> {
   const { file = {}, name, allow, faults = {}, sshConfig, servers: serversOf, live: isLive, ...more } = options;
-  const workspace = await startTestWorkspace({ faults });
+  const workspace = await startTestWorkspace({ faults, looksOften: true });
   const machine = startMachine(workspace);
   const config = configOf(machine, file, name);
   const lines: string[] = [];
@@ -85,23 +86,29 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       hostFiles: (name) => filesForHosts(name, true),
       rest: { perSecond: 400 },
       prompts: { checkAfterMs: 1_000 },
-      ...{
-        home,
-        config: newConfig,
-        log,
-        servers: () => servers,
-        env: { ...env, SHELL: '/bin/sh' },
-      },
+      home,
+      config: newConfig,
+      log,
+      servers: () => servers,
+      env: { ...env, SHELL: '/bin/sh' },
       ...(sshConfig === undefined ? {} : { sshConfig }),
     });
     const stopping = new AbortController();
     const bridge = await startBridge(shared, {
-      ...{ servers, env: { ...env, SHELL: '/bin/sh' }, onFatal: fatal, settleMs: 30 },
-      ...{ ...more, ...other, waits: { screenMs: 150, ...more.waits, ...other.waits } },
+      servers,
+      env: { ...env, SHELL: '/bin/sh' },
+      onFatal: fatal,
+      settleMs: 30,
+      ...more,
+      ...other,
+      waits: { screenMs: 150, ...more.waits, ...other.waits },
     });
     const lingerMs = Number.POSITIVE_INFINITY;
-    // A hook starts a courier process if the tmux server is newer than the last heartbeat, and here it nearly always would be.
-    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true, beatMs: 10 });
+    const courier = runCourierHere(shared, { lingerMs, signal: stopping.signal, collects: true });
+    // A hook starts a courier process if a waiting letter or the tmux server is newer than the last heartbeat, and here it nearly
+    // always would be. That process would only find that this courier is at work.
+    const node = join(home.folder('state'), 'node');
+    writeFileSync(node, '/bin/true');
     let stopped: Promise<void> | undefined;
     const stop = () => {
       stopped ??= (async () => {
@@ -109,16 +116,19 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
         await courier;
         await bridge.close();
         await shared.close();
+        rmSync(node);
         release();
       })();
       return stopped;
     };
-    onTestFinished(stop);
     const isConnected = () =>
       expect(bridge.gateways.map((one) => one.state().at)).toEqual(bridge.gateways.map(() => 'live'));
+    stopLast = stop;
     await vi.waitFor(isConnected, WAIT);
     return { bridge, shared, stop };
   };
+  let stopLast = async () => {};
+  atEnd(() => stopLast());
   let running = await begin();
   const { person } = workspace;
   const answers: Setting['answers'] = async (channel) => {
@@ -164,6 +174,32 @@ export async function startSetting(options: SettingOptions = {}): Promise<Settin
       return running.bridge;
     },
   };
+}
+
+export interface SharedSetting {
+  readonly setting: Setting;
+  readonly claude: FakeClaude;
+}
+
+/** One bridge for all tests of a file or of a `describe`, and for each test a fake Claude Code whose session ends with it. */
+export function shareSetting(options: SettingOptions = {}): (fake?: FakeOptions) => Promise<SharedSetting> {
+  const shared = shareAmongTests(async () => {
+    const setting = await startSetting(options);
+    setting.machine.startServer();
+    return setting;
+  });
+  let sessions = 0;
+  return async (fake) => {
+    const setting = shared();
+    const claude = await setting.claude(`web-${++sessions}`, fake);
+    onTestFinished(() => endSession(setting, claude.session));
+    return { setting, claude };
+  };
+}
+
+function endSession({ machine: { tmux } }: Setting, session: string): void {
+  if (tmux.call('list-sessions', '-F', '#S').split('\n').includes(session))
+    tmux.call('kill-session', '-t', `=${session}`);
 }
 
 /** What the page suggests while a slash command is being written. */

@@ -7,10 +7,10 @@ import type { TypedState } from '../../bridge/delivery-attempt.ts';
 import { createSharedLook } from '../../bridge/seen-screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
-import { type FakeClaude, startFakeClaude } from '../support/fake-claude.ts';
-import { startMachine } from '../support/hook-process.ts';
-import { startTestWorkspace } from '../support/workspace.ts';
-import { startSetting } from './bridge-setup.ts';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import { shareSetting, untilPrompts } from './bridge-setup.ts';
+
+const share = shareSetting();
 
 /** A fake Claude Code with a text typed into it, and a receipt that the test controls. */
 async function typed(
@@ -18,8 +18,7 @@ async function typed(
   prepare: (claude: FakeClaude) => Promise<unknown>,
   kind: 'prompt' | 'slash' = 'prompt',
 ) {
-  const machine = startMachine(await startTestWorkspace());
-  const claude = await startFakeClaude(machine, 'web');
+  const { setting, claude } = await share();
   await prepare(claude);
   const record = claude.record();
   const message: TypedState = {
@@ -28,7 +27,7 @@ async function typed(
     typed: { kind, text },
     liveAt: undefined,
   };
-  const { tmux } = machine.tmux;
+  const { tmux } = setting.machine.tmux;
   await typeMessage(tmux, { pane: record, command: 'node' }, { id: message.deliveryId, text }, { settleMs: 30 });
   const proof: ConfirmOptions = {
     tmux,
@@ -43,8 +42,11 @@ async function typed(
     onUnreachable: async () => {},
     waits: { confirmMs: 250, screenMs: 100 },
   };
-  return { claude, message, proof };
+  return { claude, message, proof, setting };
 }
+
+/** Enter is on its way to the fake Claude Code: what the test opens before would take it. */
+const untilSubmitted = (claude: FakeClaude, text: string) => untilPrompts(claude, [text]);
 
 describe('the confirmation of a message', () => {
   it('presses Enter once more when it had no effect, and never types the text twice', async () => {
@@ -98,17 +100,18 @@ describe('the confirmation of a message', () => {
     const unheard = { ...proof, record, isHeard: () => false, receipt: (ms: number) => sleep(ms, false) };
     const waits = { confirmMs: 50, screenMs: 20 };
     expect(await confirm(message, { ...unheard, waits, look: loading(30, 'node') })).toMatchObject({
-      ...{ kind: 'submitted', by: 'screen' },
+      kind: 'submitted',
+      by: 'screen',
     });
     expect(await confirm(message, { ...unheard, waits, look: loading(30, 'vim') })).toMatchObject({
-      ...{ kind: 'unproven', because: expect.stringContaining('vim') },
+      kind: 'unproven',
+      because: expect.stringContaining('vim'),
     });
   });
 
   it('never submits a draft that was restored in its place', async () => {
-    const { claude, message, proof } = await typed('hello', async (one) => {
-      await one.tell('mute', true);
-    });
+    const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
+    await untilSubmitted(claude, 'hello');
     await claude.tell('draft', 'hello, I was about to say');
     const verdict = await confirm(message, { ...proof, receipt: async (ms) => sleep(ms, false) });
     expect(verdict).toMatchObject({ kind: 'unproven' });
@@ -174,10 +177,9 @@ describe('the confirmation of a message', () => {
 
   it('presses nothing in a dialog', async () => {
     const { claude, message, proof } = await typed('hello', (one) => one.tell('mute', true));
+    await untilSubmitted(claude, 'hello');
     await claude.tell('dialog', 'rm -rf /');
-    const stop = new AbortController();
-    const never = { ...proof, receipt: async (ms: number) => sleep(ms, false), signal: stop.signal };
-    const verdict = confirm(message, never).catch(() => 'stopped');
+    const verdict = confirm(message, { ...proof, receipt: async (ms: number) => sleep(ms, false) });
     await sleep(2_000);
     expect(claude.noted()).toEqual([{ kind: 'prompt', text: 'hello' }]);
     await claude.tell('close');
@@ -190,11 +192,11 @@ describe('the confirmation of a message', () => {
   });
 
   it('fails when Claude exits, and says so', async () => {
-    const { claude, message, proof } = await typed('hello', async (one) => {
-      await one.tell('mute', true);
-    });
+    const { claude, message, proof, setting } = await typed('hello', (one) => one.tell('mute', true));
+    await untilSubmitted(claude, 'hello');
     await claude.tell('exit');
-    await sleep(200);
+    const { tmux } = setting.machine;
+    await vi.waitFor(() => expect(tmux.call('list-sessions', '-F', '#S').split('\n')).not.toContain(claude.session));
     const verdict = await confirm(message, { ...proof, receipt: async (ms) => sleep(ms, false) });
     expect(verdict).toMatchObject({ kind: 'unproven', because: 'The pane is gone.' });
   });
@@ -202,8 +204,7 @@ describe('the confirmation of a message', () => {
 
 describe('a message whose Enter was lost', () => {
   it('is still submitted, once, and the messages behind it follow', async () => {
-    const setting = await startSetting();
-    const claude = await setting.claude('web');
+    const { setting, claude } = await share();
     await claude.tell('swallow', 1);
     const first = await setting.say(claude, 'one');
     const second = await setting.say(claude, 'two');

@@ -29,7 +29,10 @@ const pane: PaneLook = {
   ansi: '',
 };
 const record = {
-  ...{ serverPid: 10, panePid: 20, claudeSession: 'c', at: 0 },
+  serverPid: 10,
+  panePid: 20,
+  claudeSession: 'c',
+  at: 0,
   shell: 'no' as 'no' | 'ours' | 'found' | 'terminal',
 };
 const empty: AgentScreen = { kind: 'empty', busy: false, queued: false, stashed: false, mode: 'normal' };
@@ -40,12 +43,23 @@ const dialog: AgentScreen = {
   full: false,
   form: 'choice',
   title: 'Bash command',
-  ...{ text: [], options: [], hasMore: false, field: undefined },
+  text: [],
+  options: [],
+  hasMore: false,
+  field: undefined,
   help: 'Esc to cancel',
 };
 const facts: PaneState = {
-  ...{ look: pane, screen: empty, record, isAgent: true, allowShell: false, driver: claude, text: 'hello' },
-  ...{ standing: undefined, now: 3_600_000, isFresh: true },
+  look: pane,
+  screen: empty,
+  record,
+  isAgent: true,
+  allowShell: false,
+  driver: claude,
+  text: 'hello',
+  standing: undefined,
+  now: 3_600_000,
+  isFresh: true,
 };
 
 const SCREENS: readonly [string, AgentScreen, TypingStep['do']][] = [

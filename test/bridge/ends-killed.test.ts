@@ -2,46 +2,60 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
 import { threadNames, threadsOf } from '../support/hook-process.ts';
 import { WAIT } from './bridge-setup.ts';
 import { startKillable } from './killed-program.ts';
 
+/** The path after the thread. */
 const STEPS = [
   ['POST', '/messages', 'before'],
   ['POST', '/messages', 'after'],
-  ['PATCH', '/channels/', 'before'],
-  ['PATCH', '/channels/', 'after'],
+  ['PATCH', '', 'before'],
+  ['PATCH', '', 'after'],
 ] as const;
 
-describe('threadmux up, killed while a session ends', { timeout: 120_000 }, () => {
-  it.each(['by hand', 'by !kill'])('%s, archives its thread and says it once', async (how) => {
-    const { workspace, machine, up, again, killAtRequest } = await startKillable();
-    const { person, channelId, botId } = workspace;
-    const { tmux, home } = machine;
-    saveAutoThreads(home, true);
-    const hint = (name: string) => writeFileSync(join(home.path('state', 'tmux-events'), name), '');
-    const titles: string[] = [];
-    for (const [method, part, when] of STEPS) {
-      const name = `${method}-${when}`.toLowerCase();
+it('threadmux up, killed while sessions end by hand and by !kill, archives each thread and says it once', {
+  timeout: 120_000,
+}, async () => {
+  const { workspace, machine, again, holdRequest, killHeld } = await startKillable();
+  const { person, channelId, botId } = workspace;
+  const { tmux, home } = machine;
+  saveAutoThreads(home, true);
+  const hint = (name: string) => writeFileSync(join(home.path('state', 'tmux-events'), name), '');
+  const threadOf = async (name: string) =>
+    (await threadsOf(workspace)).find((one) => one.name === `[agent] ${name}`)?.id ??
+    expect.fail(`${name} has no thread`);
+  const titles: string[] = [];
+  for (const [method, part, when] of STEPS) {
+    // Both wait at this step, and the program is killed once for them.
+    const [killed, closed] = ['killed', 'closed'].map((how) => `${how}-${method}-${when}`.toLowerCase()) as [
+      string,
+      string,
+    ];
+    for (const name of [killed, closed]) {
       tmux.call('new-session', '-d', '-s', name, 'cat');
       hint(name);
-      await vi.waitFor(async () => expect(await threadNames(workspace)).toContain(`[agent] ${name}`), WAIT);
-      killAtRequest(method, part, when);
-      if (how === 'by hand') {
-        tmux.call('kill-session', '-t', `=${name}`);
-        hint(name);
-      } else await person.say(channelId, `!kill ${name}`);
-      await up().ended;
-      await again();
-      titles.push(`([agent] ${name})`);
-      await vi.waitFor(async () => expect(await threadNames(workspace)).toEqual(titles.toSorted()), WAIT);
-      const thread = (await threadsOf(workspace)).find((one) => one.name === `[agent] ${name}`)?.id ?? '';
+    }
+    const threads = await vi.waitFor(() => Promise.all([killed, closed].map(threadOf)), WAIT);
+    const [first, second] = threads.map((thread) =>
+      holdRequest(method, new RegExp(`/channels/${thread}${part}$`), when),
+    );
+    await person.say(channelId, `!kill ${killed}`);
+    await first;
+    tmux.call('kill-session', '-t', `=${closed}`);
+    hint(closed);
+    await second;
+    await killHeld();
+    await again();
+    titles.push(`([agent] ${killed})`, `([agent] ${closed})`);
+    await vi.waitFor(async () => expect(await threadNames(workspace)).toEqual(titles.toSorted()), WAIT);
+    for (const thread of threads) {
       const said = (await person.messages(thread)).filter(
         ({ author, content }) => author.id === botId && content.startsWith('⏹️'),
       );
-      expect(said, name).toHaveLength(1);
+      expect(said, `${method} ${when}`).toHaveLength(1);
     }
-  });
+  }
 });

@@ -56,8 +56,12 @@ function leave(setting: Setting, claude: FakeClaude, texts: readonly string[]): 
   const inbox = openInbox(home.folder('inbox'), openCursors(home.path('state', 'unused.json'), 0));
   for (const [at, text] of texts.entries())
     inbox.put({
-      ...{ id: String(BigInt(snowflakeAt(Date.now())) + BigInt(at)), channelId: claude.thread },
-      ...{ authorId: setting.workspace.userId, author: 'someone', text, attachments: [] },
+      id: String(BigInt(snowflakeAt(Date.now())) + BigInt(at)),
+      channelId: claude.thread,
+      authorId: setting.workspace.userId,
+      author: 'someone',
+      text,
+      attachments: [],
     });
 }
 

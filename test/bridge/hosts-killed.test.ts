@@ -9,51 +9,60 @@ import { farWithHooks } from './remote-host.ts';
 import { killAll, startRemoteProgram } from './remote-program.ts';
 
 const STEPS = [
-  ...([
-    ['load', 'before'],
-    ['text', 'before'],
-    ['text', 'after'],
-  ] as const),
-  ...([
-    ['seen', 'after'],
-    ['enter', 'before'],
-    ['enter', 'after'],
-  ] as const),
-];
+  ['load', 'before'],
+  ['text', 'before'],
+  ['text', 'after'],
+  ['seen', 'after'],
+  ['enter', 'before'],
+  ['enter', 'after'],
+] as const;
 
 async function start() {
   const program = await startRemoteProgram();
   const { workspace, machine, far } = program;
-  const claude = await farWithHooks({ machine }, far, 'web');
   const { person, botId } = workspace;
   const answers = async (channel: string) =>
     (await person.messages(channel))
       .filter(({ author }) => author.id === botId)
       .toReversed()
       .map(({ content }) => content);
-  const echoes = async () =>
-    (await answers(claude.thread)).flatMap((text) => text.match(/Echo: [^\n]+/)?.[0].trim() ?? []);
   return {
     ...program,
-    ...{ claude, answers, echoes },
-    say: (text: string) => person.say(claude.thread, text),
-    /** Everything was typed once and answered once, in this order. */
-    async settled(...texts: string[]) {
-      const wanted = texts.map((text) => `Echo: ${text}`);
-      await vi.waitFor(async () => expect(await echoes()).toEqual(wanted), WAIT);
-      expect(claude.prompts()).toEqual(texts);
-      await vi.waitFor(async () => {
-        const all = await person.messages(claude.thread);
-        const said = all.filter(({ author }) => author.id !== botId);
-        const marks = said.map((one) => one.reactions?.map(({ emoji }) => emoji.name).join());
-        expect(marks).toEqual(texts.map(() => '✅'));
-      }, WAIT);
-      // The host removes a letter shortly after it was posted here.
-      await vi.waitFor(() => {
-        const left = readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
-        expect(left.filter((name) => /\/\d+\./.test(name))).toEqual([]);
-      }, WAIT);
-      expect(await echoes()).toEqual(wanted);
+    answers,
+    async session(name: string) {
+      const claude = await farWithHooks({ machine }, far, name);
+      const { thread } = claude;
+      const { paneId } = claude.record();
+      const texts: string[] = [];
+      const echoes = async () =>
+        (await answers(thread)).flatMap((text) => text.match(/Echo: [^\n]+/)?.[0].trim() ?? []);
+      return {
+        paneId,
+        echoes,
+        texts,
+        say(text: string) {
+          texts.push(text);
+          return person.say(thread, text);
+        },
+        /** Everything was typed once and answered once, in this order, and nothing is left in the box. */
+        async settled() {
+          const wanted = texts.map((text) => `Echo: ${text}`);
+          await vi.waitFor(async () => expect(await echoes()).toEqual(wanted), WAIT);
+          expect(claude.prompts()).toEqual(texts);
+          expect(await claude.tell('idle')).toEqual({ box: '', swallowed: 0 }); // and nothing is stashed
+          await vi.waitFor(async () => {
+            const said = (await person.messages(thread)).filter(({ author }) => author.id !== botId);
+            const marks = said.map((one) => one.reactions?.map(({ emoji }) => emoji.name).join());
+            expect(marks).toEqual(texts.map(() => '✅'));
+          }, WAIT);
+          // The host removes a letter shortly after it was posted here.
+          await vi.waitFor(() => {
+            const left = readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
+            expect(left.filter((name) => /\/\d+\./.test(name))).toEqual([]);
+          }, WAIT);
+          expect(await echoes()).toEqual(wanted);
+        },
+      };
     },
   };
 }
@@ -73,70 +82,62 @@ function atLetter(folder: string, fits: RegExp, act: () => void): void {
   onTestFinished(() => watcher.close());
 }
 
-describe('with a remote host, nothing is lost or repeated by killing', () => {
-  it.each(['UserPromptSubmit', 'Stop'])(
-    'the program, with an unacknowledged letter of %s on its disk',
-    async (event) => {
-      const { machine, killProgram, hasEnded, say, settled, up, echoes } = await start();
-      await say('before');
-      await settled('before');
+describe('with a remote host, nothing is lost or repeated by killing', { timeout: 240_000 }, () => {
+  it('the program, the ssh clients, the collector or the script on the host, at every step of typing', async () => {
+    const all = await start();
+    const sessions = await Promise.all(STEPS.map((_, n) => all.session(`web-${n}`)));
+    for (const victim of ['program', 'ssh', 'collect', 'script'] as const) {
+      // One session waits at each step, and the victim is killed once for all of them.
+      const stopping = [];
+      for (const [n, { say, paneId }] of sessions.entries()) {
+        const [step, when] = STEPS[n] ?? expect.fail('a session per step');
+        // To load a text needs no pane.
+        const stopped = all.stopAt(step, when, step === 'load' ? undefined : paneId);
+        await say(`${victim} killed at ${step} ${when}`);
+        if (step === 'load') await stopped;
+        stopping.push(stopped);
+      }
+      const stopped = await Promise.all(stopping);
+      if (victim === 'program') await all.killProgram();
+      else if (victim === 'script') killAll(stopped.map(({ script }) => script));
+      else expect(killAll(victim === 'ssh' ? all.sshClients() : all.collectors())).toBeGreaterThan(0);
+      for (const { go } of stopped) go(victim === 'script' ? 'exit' : 'on');
+      if (victim === 'program') await all.up();
+      for (const { settled } of sessions) await settled();
+    }
+  });
+
+  it('the program with an unacknowledged letter on its disk, or anything in the middle of messages and output', async () => {
+    const all = await start();
+    const { workspace, machine, killProgram, hasEnded, up, answers } = all;
+    const { say, settled, texts, echoes } = await all.session('web');
+    for (const event of ['UserPromptSubmit', 'Stop']) {
+      await say(`before ${event}`);
+      await settled();
       const folder = machine.home.path('outbox', '@far');
       atLetter(folder, new RegExp(`"hook_event_name":"${event}"`), () => void killProgram());
       // A letter may be posted and gone before the test has read it: then it is the turn of the next one.
-      const texts = ['before'];
       while (!hasEnded()) {
-        texts.push(`killed ${texts.length}`);
-        await say(texts.at(-1) ?? '');
+        await say(`killed at ${event} ${texts.length}`);
         await vi.waitFor(async () => expect(hasEnded() || (await echoes()).length === texts.length).toBe(true), WAIT);
       }
-      texts.push('while it was away');
-      await say('while it was away');
+      await say(`while it was away ${event}`);
       await up();
-      await settled(...texts);
-    },
-  );
-
-  it.each([
-    ['the ssh clients', 'sshClients'],
-    ['the collector on the host', 'collectors'],
-  ] as const)('%s, three times in the middle of messages', async (_, victims) => {
-    const all = await start();
-    const texts = Array.from({ length: 9 }, (_, n) => `message ${n}`);
-    let killed = 0;
-    for (const [n, text] of texts.entries()) {
-      await all.say(text);
-      if (n % 3 !== 1) continue;
-      await vi.waitFor(() => expect(all[victims]().length).toBeGreaterThan(0), WAIT);
-      killed += killAll(all[victims]());
+      await settled();
     }
-    expect(killed).toBeGreaterThanOrEqual(3);
-    await all.settled(...texts);
-  });
 
-  it.each([
-    ['the program', 'program'],
-    ['the ssh clients', 'ssh'],
-    ['the collector on the host', 'collect'],
-    ['the script that types on the host', 'script'],
-  ] as const)('%s, at every step of typing', { timeout: 240_000 }, async (_, victim) => {
-    const all = await start();
-    const texts: string[] = [];
-    for (const [step, when] of STEPS) {
-      texts.push(`killed at ${step} ${when}`);
-      const stopped = all.stopAt(step, when);
-      await all.say(texts.at(-1) ?? '');
-      const { script, go } = await stopped;
-      if (victim === 'program') await all.killProgram();
-      else if (victim === 'script') killAll([script]);
-      else expect(killAll(victim === 'ssh' ? all.sshClients() : all.collectors())).toBeGreaterThan(0);
-      go(victim === 'script' ? 'exit' : 'on');
-      if (victim === 'program') await all.up();
-      await all.settled(...texts);
+    for (const victims of ['sshClients', 'collectors'] as const) {
+      let killed = 0;
+      for (let n = 0; n < 6; n++) {
+        await say(`message ${n}, ${victims}`);
+        if (n % 2 !== 1) continue;
+        await vi.waitFor(() => expect(all[victims]().length).toBeGreaterThan(0), WAIT);
+        killed += killAll(all[victims]());
+      }
+      expect(killed).toBeGreaterThanOrEqual(3);
+      await settled();
     }
-  });
 
-  it('the program, three times while a terminal on the host streams', async () => {
-    const { workspace, up, killProgram, answers, claude } = await start();
     const { person, channelId } = workspace;
     const count = 'i=0; while [ $i -lt 150 ]; do i=$((i+1)); echo n$i; sleep 0.05; done; exit 3';
     await person.say(channelId, `!terminal far:shop ${count}`);
@@ -159,6 +160,6 @@ describe('with a remote host, nothing is lost or repeated by killing', () => {
       expect(ends).toEqual([expect.stringMatching(/Exited with code 3/)]);
     }, WAIT);
     expect(await printed()).toEqual(Array.from({ length: 150 }, (_, n) => n + 1));
-    expect(claude.prompts()).toEqual([]);
+    await settled();
   });
 });

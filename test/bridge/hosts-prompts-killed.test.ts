@@ -4,8 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
-import type { Faults } from '../support/as-discord.mjs';
+import { expect, it, vi } from 'vitest';
 import { buttonOf, decisionIn, messageNow, promptIn, verdictOf } from '../support/prompt-pane.ts';
 import { WAIT } from './bridge-setup.ts';
 import { farHook, farPromptPane } from './remote-host.ts';
@@ -13,127 +12,145 @@ import { killAll, type RemoteProgram, startRemoteProgram } from './remote-progra
 
 const ALLOWED = '✅ **Allowed** — you';
 
-async function start(faults: Faults = {}) {
-  const program = await startRemoteProgram(faults);
+async function start() {
+  let onPost: { readonly when: 'before' | 'after'; act(): void } | undefined;
+  const program = await startRemoteProgram({
+    onRequest({ method, path, body }) {
+      const trap = onPost;
+      if (trap === undefined || method !== 'POST' || !/\/messages$/.test(path)) return undefined;
+      if (!JSON.stringify(body).includes('wants to use')) return undefined;
+      onPost = undefined;
+      trap.act();
+      return { kind: trap.when === 'before' ? 'reset' : 'apply-then-reset' };
+    },
+  });
   const { workspace, machine, far } = program;
-  const pane = await farPromptPane({ machine, workspace } as never, far);
-  await pane.show('dialog-permission-bash');
-  const cards = async () =>
-    (await workspace.person.messages(pane.thread)).filter(({ content }) => content.includes('wants to use'));
-  const ask = async () => {
-    const hook = farHook(far, pane, pane.input('Bash'));
-    return { hook, message: await promptIn(workspace, pane.thread) };
+  return {
+    ...program,
+    /** Kills the program before or after it posts a prompt. */
+    killAtPost: (when: 'before' | 'after') =>
+      new Promise<void>((resolve) => {
+        onPost = { when, act: () => void program.killProgram().then(resolve) };
+      }),
+    /** A pane with a dialog, and the prompts that its hook asks. */
+    async pane(session: string) {
+      const pane = await farPromptPane({ machine, workspace } as never, far, session);
+      await pane.show('dialog-permission-bash');
+      const hook = () => farHook(far, pane, pane.input('Bash'));
+      return {
+        ...pane,
+        hook,
+        ask: async () => ({ hook: hook(), message: await promptIn(workspace, pane.thread) }),
+        allow: (message: Awaited<ReturnType<typeof promptIn>>) =>
+          workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Allow')),
+        cards: async () =>
+          (await workspace.person.messages(pane.thread)).filter(({ content }) => content.includes('wants to use')),
+      };
+    },
   };
-  const allow = (message: Awaited<ReturnType<typeof promptIn>>) =>
-    workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Allow'));
-  return { ...program, pane, cards, ask, allow };
 }
 
-const kill: Readonly<Record<string, (all: RemoteProgram, script: number) => Promise<unknown>>> = {
+const kill: Readonly<Record<string, (all: RemoteProgram, scripts: readonly number[]) => Promise<unknown>>> = {
   'the program': async (all) => {
     await all.killProgram();
     await all.up();
   },
   'the ssh connection': async (all) => expect(killAll(all.sshClients())).toBeGreaterThan(0),
   'the collector': async (all) => expect(killAll(all.collectors())).toBeGreaterThan(0),
-  'the script that gives the answer': async (_, script) => killAll([script]),
+  'the script that gives the answer': async (_, scripts) => killAll(scripts),
 };
 
 const ANSWER_STEPS = ['give before', 'give after', 'taken before', 'taken after'] as const;
 
-it.each(Object.keys(kill))(
-  'a prompt on a host is allowed once, although %s is killed at a step of the answer',
-  { timeout: 240_000 },
-  async (victim) => {
-    const all = await start();
+it('a prompt on a host is allowed once, whatever is killed at a step of the answer or of its post', {
+  timeout: 240_000,
+}, async () => {
+  const all = await start();
+  const panes = await Promise.all(ANSWER_STEPS.map((_, n) => all.pane(`web-${n}`)));
+  let asked = 0;
+  for (const victim of Object.keys(kill)) {
     const isScript = victim === 'the script that gives the answer';
-    const steps = ANSWER_STEPS.slice(0, isScript ? 2 : undefined);
-    for (const at of steps) {
-      const [step = '', when = ''] = at.split(' ');
-      await all.pane.show('dialog-permission-bash');
-      const { hook, message } = await all.ask();
+    // One prompt waits at each step, and the victim is killed once for all of them.
+    const waiting = [];
+    for (const [n, pane] of panes.slice(0, isScript ? 2 : undefined).entries()) {
+      const [step = '', when = ''] = ANSWER_STEPS[n]?.split(' ') ?? [];
+      await pane.show('dialog-permission-bash');
+      const { hook, message } = await pane.ask();
       const stopped = all.stopAt(step, when as 'before' | 'after');
-      await all.allow(message);
-      const { script, go } = await stopped;
-      await kill[victim]?.(all, script);
-      go(isScript ? 'exit' : 'on');
+      await pane.allow(message);
+      waiting.push({ pane, hook, message, at: `${victim}, ${step} ${when}`, ...(await stopped) });
+    }
+    await kill[victim]?.(
+      all,
+      waiting.map(({ script }) => script),
+    );
+    for (const { go } of waiting) go(isScript ? 'exit' : 'on');
+    for (const { pane, hook, message, at } of waiting) {
       expect(decisionIn(await hook.printed), at).toEqual({ behavior: 'allow' });
-      await all.pane.show('busy-status-line');
-      all.pane.result();
+      await pane.show('busy-status-line');
+      pane.result();
       expect(await verdictOf(all.workspace, message, 30_000), at).toBe(ALLOWED);
     }
-    expect(await all.cards()).toHaveLength(steps.length);
-    // What a killed script leaves is removed after a day.
-    const left = () => readdirSync(join(all.far.ours, 'answers')).filter((name) => !name.startsWith('.'));
-    await vi.waitFor(() => expect(left()).toEqual([]), WAIT);
-  },
-);
-
-describe('a prompt on a host appears once, although the program is killed', () => {
-  it.each(['before', 'after'] as const)('%s it is posted', async (when) => {
-    let onPost: (() => void) | undefined;
-    const all = await start({
-      onRequest({ method, path, body }) {
-        if (method !== 'POST' || !/\/messages$/.test(path) || !JSON.stringify(body).includes('wants to use'))
-          return undefined;
-        const act = onPost;
-        onPost = undefined;
-        if (act === undefined) return undefined;
-        act();
-        return { kind: when === 'before' ? 'reset' : 'apply-then-reset' };
-      },
-    });
-    const killed = new Promise<void>((resolve) => {
-      onPost = () => void all.killProgram().then(resolve);
-    });
-    const hook = farHook(all.far, all.pane, all.pane.input('Bash'));
+    asked += waiting.length;
+    expect((await Promise.all(panes.map(({ cards }) => cards()))).flat()).toHaveLength(asked);
+  }
+  const [pane] = panes as [(typeof panes)[0]];
+  for (const when of ['before', 'after'] as const) {
+    const before = (await pane.cards()).length;
+    await pane.show('dialog-permission-bash');
+    const killed = all.killAtPost(when);
+    const hook = pane.hook();
     await killed;
     await all.up();
-    const message = await promptIn(all.workspace, all.pane.thread);
-    await all.allow(message);
-    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
-    await all.pane.show('busy-status-line');
-    expect(await verdictOf(all.workspace, message, 30_000)).toBe(ALLOWED);
-    expect(await all.cards()).toHaveLength(1);
-  });
+    const message = await promptIn(all.workspace, pane.thread);
+    await pane.allow(message);
+    expect(decisionIn(await hook.printed), when).toEqual({ behavior: 'allow' });
+    await pane.show('busy-status-line');
+    pane.result();
+    expect(await verdictOf(all.workspace, message, 30_000), when).toBe(ALLOWED);
+    expect(await pane.cards()).toHaveLength(before + 1);
+  }
+  // What a killed script leaves is removed after a day.
+  const left = () => readdirSync(join(all.far.ours, 'answers')).filter((name) => !name.startsWith('.'));
+  await vi.waitFor(() => expect(left()).toEqual([]), WAIT);
 });
 
-describe('when ask is killed on a host,', () => {
-  it('at any moment before its letter is posted, nobody is asked for long, and nothing is decided', async () => {
-    const { far, pane, workspace, cards } = await start();
-    for (const afterMs of [0, 3, 6, 10, 20, 40, 80, 160]) {
-      const hook = farHook(far, pane, pane.input('Bash'));
-      await sleep(afterMs);
-      hook.child.kill('SIGKILL');
-      expect(await hook.printed).toBe('');
-    }
-    await vi.waitFor(async () => {
-      const letters = readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
-      expect(letters.filter((name) => /\/\d+\./.test(name))).toEqual([]);
-      for (const card of await cards())
-        expect(JSON.stringify((await messageNow(workspace, card)).components)).not.toContain('"p:');
-    }, WAIT);
-  });
+it('when ask is killed on a host, nobody is asked for long, and the thread does not claim that it was allowed', {
+  timeout: 240_000,
+}, async () => {
+  const all = await start();
+  const { far, workspace } = all;
+  const early = await all.pane('early');
+  for (const afterMs of [0, 3, 6, 10, 20, 40, 80, 160]) {
+    const hook = early.hook();
+    await sleep(afterMs);
+    hook.child.kill('SIGKILL');
+    expect(await hook.printed).toBe('');
+  }
+  await vi.waitFor(async () => {
+    const letters = readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
+    expect(letters.filter((name) => /\/\d+\./.test(name))).toEqual([]);
+    for (const card of await early.cards())
+      expect(JSON.stringify((await messageNow(workspace, card)).components)).not.toContain('"p:');
+  }, WAIT);
 
-  it('at a step of the answer, the thread does not claim that it was allowed', { timeout: 240_000 }, async () => {
-    const all = await start();
-    for (const at of ANSWER_STEPS.slice(1)) {
-      const [step = '', when = ''] = at.split(' ');
-      const { hook, message } = await all.ask();
-      const stopped = all.stopAt(step, when as 'before' | 'after');
-      await all.allow(message);
-      const { go } = await stopped;
-      hook.child.kill('SIGKILL');
-      go(step === 'give' ? 'on' : 'exit'); // its `mv` ends with it
-      expect(await hook.printed).toBe('');
-      await vi.waitFor(
-        async () => {
-          const { content } = await messageNow(all.workspace, message);
-          expect(content.split('\n').at(-1), at).toMatch(/^⚠️ .*Answer in the terminal\.$/);
-        },
-        { ...WAIT, timeout: 40_000 },
-      );
-    }
-    expect(await all.cards()).toHaveLength(ANSWER_STEPS.length - 1);
-  });
+  const pane = await all.pane('late');
+  for (const at of ANSWER_STEPS.slice(1)) {
+    const [step = '', when = ''] = at.split(' ');
+    const { hook, message } = await pane.ask();
+    const stopped = all.stopAt(step, when as 'before' | 'after');
+    await pane.allow(message);
+    const { go } = await stopped;
+    hook.child.kill('SIGKILL');
+    go(step === 'give' ? 'on' : 'exit'); // its `mv` ends with it
+    expect(await hook.printed).toBe('');
+    await vi.waitFor(
+      async () => {
+        const { content } = await messageNow(workspace, message);
+        expect(content.split('\n').at(-1), at).toMatch(/^⚠️ .*Answer in the terminal\.$/);
+      },
+      { ...WAIT, timeout: 40_000 },
+    );
+  }
+  expect(await pane.cards()).toHaveLength(ANSWER_STEPS.length - 1);
 });

@@ -3,6 +3,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { shareAmongTests } from '../support/at-end.ts';
 import {
   buttonOf,
   decisionIn,
@@ -28,9 +29,19 @@ async function ask(far: Far, pane: PromptPane, name = 'Bash', screen = 'dialog-p
   return { far, pane, hook, message: await promptIn(far.workspace, pane.thread) };
 }
 
+/** One host for most tests, with a session for each. */
+const shared = shareAmongTests(() => startFar());
+let sessions = 0;
+const paneOn = (far: Far) => farPromptPane(far, far, `web-${++sessions}`);
+
 async function start(name?: string, screen?: string): Promise<Asked> {
+  return ask(shared(), await paneOn(shared()), name, screen);
+}
+
+/** Where the connection is cut, no file of another test may wait to be removed. */
+async function startAlone(): Promise<Asked> {
   const far = await startFar();
-  return ask(far, await farPromptPane(far, far), name, screen);
+  return ask(far, await paneOn(far));
 }
 
 const tap = ({ far, message }: Pick<Asked, 'far' | 'message'>, label: string) =>
@@ -51,8 +62,8 @@ describe('a prompt on a host', () => {
   });
 
   it('comes after what Claude wrote before it, which the transcript there gets a moment later', async () => {
-    const far = await startFar();
-    const pane = await farPromptPane(far, far);
+    const far = shared();
+    const pane = await paneOn(far);
     await pane.show('dialog-question');
     farHook(far, pane, pane.input('AskUserQuestion', {}, { text: 'This is why I ask.', afterMs: 300 }));
     const prompt = await promptIn(far.workspace, pane.thread);
@@ -123,11 +134,13 @@ describe('a decision that waits for an unreachable host', () => {
     ['a text', ({ far, pane }: Asked) => far.say(pane.thread, 'yes')],
   ])('is not given by %s, if the person was removed from the list meanwhile; others can decide', async (_, decide) => {
     const asked = await waiting();
-    await decide(asked);
+    const said = await decide(asked);
     await vi.waitFor(() => expect(asked.far.log.join('\n')).toContain('an answer waits'), WAIT);
     asked.remove();
     await asked.far.ssh.start();
     await vi.waitFor(() => expect(asked.far.shared.prompts.isAnswered(asked.pane.thread)).toBe(false), WAIT);
+    // Until then, the text may still be tried again.
+    if (typeof said !== 'string') await asked.far.untilMarked(said, '⚠️');
     await aWhile(1_500);
     expect(asked.hook.child.exitCode).toBeNull();
     await isOpen(asked);
@@ -174,7 +187,7 @@ describe('a prompt on a host that is unreachable', () => {
     ['tap', (asked: Asked) => tap(asked, 'Allow'), 'allow'],
     ['text', ({ far, pane }: Asked) => far.say(pane.thread, 'Not like this'), 'deny'],
   ] as const)('keeps the answer of a %s until the host is back', async (_, answer, behavior) => {
-    const asked = await start();
+    const asked = await startAlone();
     const { far, hook, message } = asked;
     await aWhile(1_500);
     await far.ssh.stop();
@@ -190,7 +203,7 @@ describe('a prompt on a host that is unreachable', () => {
   });
 
   it('gets an answer that was decided before the bridge restarted', async () => {
-    const asked = await start();
+    const asked = await startAlone();
     const { far, hook, message } = asked;
     await aWhile(1_500);
     await far.ssh.stop();
@@ -207,7 +220,7 @@ describe('a prompt on a host that is unreachable', () => {
 
   it('is posted once when the host is back', async () => {
     const far = await startFar();
-    const pane = await farPromptPane(far, far);
+    const pane = await paneOn(far);
     await far.ssh.stop();
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));

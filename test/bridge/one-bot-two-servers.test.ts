@@ -24,7 +24,8 @@ async function start(names: readonly ('home' | 'work' | 'across')[]) {
     home: serverAt(guilds.home, 'home'),
     work: {
       ...serverAt(guilds.work, 'work'),
-      ...{ projects: [{ path: project, channel: guilds.work.channelId }], onlyProjects: true },
+      projects: [{ path: project, channel: guilds.work.channelId }],
+      onlyProjects: true,
     },
     /** One entry of the configuration, with the channel of a project on the other server. */
     across: { ...serverAt(guilds.home, 'across'), projects: [{ path: project, channel: guilds.work.channelId }] },

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { concernedBy } from '../../bridge/open-gateways.ts';
 
 const side = (name: string, guild: string, ...channels: readonly string[]) => ({
-  ...{ name, guildIds: [guild] },
+  name,
+  guildIds: [guild],
   owns: async (id: string) => channels.includes(id),
 });
 const SIDES = [side('home', 'g1', 'c1'), side('work', 'g2', 'c2'), side('ops', 'g2', 'c3')];

@@ -20,15 +20,14 @@ import { type FarHost, startFarHost } from './remote-host.ts';
 
 export const SLOW = { ...WAIT, timeout: 60_000 } as const;
 
-interface ProjectPlace {
+export interface ProjectPlace {
   readonly host: 'laptop' | 'mini';
   readonly server: 'discord' | 'local';
 }
 
+/** Each machine and each server once. */
 export const PROJECT_PLACES: readonly [string, ProjectPlace][] = [
   ['on this machine, through Discord', { host: 'laptop', server: 'discord' }],
-  ['on this machine, through the local workspace', { host: 'laptop', server: 'local' }],
-  ['on another host, through Discord', { host: 'mini', server: 'discord' }],
   ['on another host, through the local workspace', { host: 'mini', server: 'local' }],
 ];
 
@@ -48,7 +47,8 @@ export async function startProjectAt({ host, server }: ProjectPlace, keys: objec
   const hosts = mini && { mini: { ssh: 'mini', socket: mini.place.tmux.socket } };
   const shop = { path: repo.path, host, ...keys };
   const setting = await startSetting({
-    ...{ file: { agent: { command: [program] }, ...(hosts && { hosts }), projects: [shop] }, live: true },
+    file: { agent: { command: [program] }, ...(hosts && { hosts }), projects: [shop] },
+    live: true,
     ...(mini && { sshConfig: mini.ssh.configFile }),
     startAgainMs: [200, 200, 200, 200],
     servers: (own, { api }) => {
@@ -60,7 +60,11 @@ export async function startProjectAt({ host, server }: ProjectPlace, keys: objec
   const { channelId } = setting.workspace;
   const worktrees = mini === undefined ? realpathSync(setting.machine.home.root) : join(home, '.threadmux');
   return {
-    ...{ setting, channelId, repo, mini, ...watchStarts(folder) },
+    setting,
+    channelId,
+    repo,
+    mini,
+    ...watchStarts(folder),
     tmux: mini?.place.tmux ?? setting.machine.tmux,
     worktree: (session: string) => join(worktrees, 'worktrees/shop', session),
     labelOf: (session: string) => (host === 'mini' ? `${session}@mini` : session),

@@ -35,7 +35,11 @@ export async function startProject(keys: object, options: SettingOptions = {}) {
   const note = `echo x >> ${folder}/starts; pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
   writeAgent(setting, folder, note);
   return {
-    ...{ setting, folder, path, channelId: setting.workspace.channelId, claude: standInAt(folder) },
+    setting,
+    folder,
+    path,
+    channelId: setting.workspace.channelId,
+    claude: standInAt(folder),
     starts: () => readFileSync(join(folder, 'starts'), 'utf8').split('\n').filter(Boolean).length,
     read: (name: string) => readFileSync(join(folder, name), 'utf8').trim(),
     /** Does what a change of config.json does. */

@@ -166,8 +166,11 @@ describe('a prompt with several questions', () => {
     /** Another person taps. */
     const other = (action: string, ...values: string[]) =>
       setting.shared.prompts.answer({
-        ...{ prompt: prompt?.id ?? '', on: { thread: pane.thread, message: message.id } },
-        ...{ answer: { action, values, text: '' }, by: { id: '999', name: 'other' }, order: `${action} ${values}` },
+        prompt: prompt?.id ?? '',
+        on: { thread: pane.thread, message: message.id },
+        answer: { action, values, text: '' },
+        by: { id: '999', name: 'other' },
+        order: `${action} ${values}`,
       });
     return { ...parts, hook, message, other };
   }
@@ -194,7 +197,30 @@ describe('a prompt with several questions', () => {
     await expectOpen(setting, { hook, message });
   });
 
-  it('still shows the one before as long as Discord has not changed the message', async () => {
+  it.each([
+    ['another person', false],
+    ['the person who writes', true],
+  ])(
+    'still shows the one before, answered by %s, as long as Discord has not changed the message',
+    async (_, isSame) => {
+      let isSlow = false;
+      const busy = { kind: 'answer', status: 503, body: {} } as const;
+      const { setting, pane, hook, message, other } = await askTwo({
+        onRequest: ({ method, path }) =>
+          isSlow && method === 'PATCH' && path.includes('/messages/') ? busy : undefined,
+      });
+      isSlow = true;
+      if (isSame) await setting.workspace.person.tap(pane.thread, message.id, buttonOf(message, '1. SQLite'));
+      else await other('pick', '1.1');
+      await aWhile(3_200);
+      await setting.untilMarked(await setting.say(pane.thread, '2'), '⚠️');
+      isSlow = false;
+      await become(setting, message, /\(2 of 2\)/);
+      await expectOpen(setting, { hook, message });
+    },
+  );
+
+  it('shows the next one after a restart, if threadmux was stopped before Discord had changed the message', async () => {
     let isSlow = false;
     const busy = { kind: 'answer', status: 503, body: {} } as const;
     const { setting, pane, hook, message, other } = await askTwo({
@@ -202,7 +228,10 @@ describe('a prompt with several questions', () => {
     });
     isSlow = true;
     await other('pick', '1.1');
+    await setting.stop();
+    await setting.restart();
     await aWhile(3_200);
+    expect((await messageNow(setting.workspace, message)).content).toContain('(1 of 2)');
     await setting.untilMarked(await setting.say(pane.thread, '2'), '⚠️');
     isSlow = false;
     await become(setting, message, /\(2 of 2\)/);

@@ -36,14 +36,19 @@ async function start(text: string) {
   const said = await setting.say(pane.thread, text);
   const cursors = openCursors(`${home.folder('state')}/local.cursors.json`);
   openInbox(home.folder('inbox'), cursors, 'local').take({
-    ...{ id: said.id, channelId: pane.thread, text, attachments: [], author: BY.name },
+    id: said.id,
+    channelId: pane.thread,
+    text,
+    attachments: [],
+    author: BY.name,
     authorId: setting.workspace.userId,
     answers: { id: record.id, messageId: message.id, question: 0, labels: [] },
   });
   const decide = (decision: PromptDecision) =>
     writeJson(home.path('prompts', `${record.id}.json`), {
       ...record,
-      ...{ ended: { kind: 'decided', decision, by: BY }, orders: [said.id] },
+      ended: { kind: 'decided', decision, by: BY },
+      orders: [said.id],
     });
   const output = (decision: PromptDecision) => claude.answer(askedBy(input), decision) ?? '';
   const answers = (suffix = '') => home.path('answers', `${record.id}${suffix}`);
@@ -115,7 +120,10 @@ describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision
     const parts = await start(text);
     parts.hook.child.kill('SIGKILL');
     writeJson(parts.setting.machine.home.path('prompts', `${parts.record.id}.json`), {
-      ...{ ...parts.record, input: {}, shown: true, orders: [parts.said.id] },
+      ...parts.record,
+      input: {},
+      shown: true,
+      orders: [parts.said.id],
       ended: { kind: 'decided', decision, by: BY },
     });
     await parts.setting.restart();

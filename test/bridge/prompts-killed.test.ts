@@ -5,9 +5,9 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import type { Faults } from '../support/as-discord.mjs';
-import { type Courier, messagesIn, startMachine } from '../support/hook-process.ts';
+import { type Courier, type Machine, messagesIn, startMachine } from '../support/hook-process.ts';
 import { buttonOf, decisionIn, promptIn, startHook, startPromptPane, verdictOf } from '../support/prompt-pane.ts';
-import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
+import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { screenOf, WAIT } from './bridge-setup.ts';
 import { startKillable } from './killed-program.ts';
 
@@ -24,82 +24,72 @@ async function startBridge() {
 }
 
 /** Each asks for another command, so that its card is recognised. */
-function ask({ machine, pane }: Awaited<ReturnType<typeof startBridge>>, command: string) {
+function ask({ machine, pane }: Pick<Awaited<ReturnType<typeof startBridge>>, 'machine' | 'pane'>, command: string) {
   const input = pane.input('Bash', { tool_input: { command, description: 'build' } });
   return startHook(machine, pane, input);
 }
 
-describe('threadmux up, killed', { timeout: 300_000 }, () => {
-  it('before or after it posts a prompt, posts one card, and a tap decides', async () => {
-    const program = await startBridge();
-    const { workspace, up, again, killAtRequest, pane, machine } = program;
-    const before = screenOf(machine, 'web');
-    for (const when of ['before', 'after'] as const) {
-      killAtRequest('POST', '/messages', when);
-      const hook = ask(program, `make ${when}`);
-      await up().ended;
-      await again();
-      const message = await promptIn(workspace, pane.thread, new RegExp(`make ${when}`));
-      await vi.waitFor(() => expect(loadPromptRecords(machine.home).some((one) => one.message === message.id)), WAIT);
-      await workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Allow'));
-      expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
-      expect(await verdictOf(workspace, message)).toContain('Allowed');
-      expect(await cardsIn(workspace, `make ${when}`)).toHaveLength(1);
-    }
-    expect(screenOf(machine, 'web')).toBe(before);
-  });
+/** The record of the prompt in this message. */
+const recordOf = ({ home }: Machine, message: WireMessage) =>
+  loadPromptRecords(home).find((one) => one.message === message.id);
 
-  it.each([
+it('threadmux up, killed at a step of a prompt, posts one card, and the hook gets one decision that the card shows', {
+  timeout: 300_000,
+}, async () => {
+  const program = await startBridge();
+  const { workspace, up, again, killAtRequest, killAtChange, pane, machine } = program;
+  const before = screenOf(machine, 'web');
+  for (const when of ['before', 'after'] as const) {
+    killAtRequest('POST', '/messages', when);
+    const hook = ask(program, `make ${when}`);
+    await up().ended;
+    await again();
+    const message = await promptIn(workspace, pane.thread, new RegExp(`make ${when}`));
+    await vi.waitFor(() => expect(recordOf(machine, message)).toBeDefined(), WAIT);
+    await workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Allow'));
+    expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+    expect(await verdictOf(workspace, message)).toContain('Allowed');
+    expect(await cardsIn(workspace, `make ${when}`)).toHaveLength(1);
+  }
+
+  for (const [step, method, part, when] of [
     ['before it answers the tap', 'POST', '/callback', 'before'],
     ['after it answered the tap', 'POST', '/callback', 'after'],
     ['before it shows the decision', 'PATCH', '/messages/', 'before'],
     ['after it showed the decision', 'PATCH', '/messages/', 'after'],
     ['when the decision is saved', 'file', 'prompts', 'after'],
     ['when the answer is written', 'file', 'answers', 'after'],
-  ] as const)('%s, the hook gets one decision and the card shows it', async (step, method, part, when) => {
-    const program = await startBridge();
-    const { workspace, up, again, killAtRequest, killAtChange, pane, machine } = program;
-    const before = screenOf(machine, 'web');
+    ['while the hook has not taken its answer', 'file', 'answers', 'after'],
+  ] as const) {
     const hook = ask(program, `make ${step}`);
     const message = await promptIn(workspace, pane.thread, new RegExp(`make ${step}`));
-    await vi.waitFor(() => expect(loadPromptRecords(machine.home)[0]?.message).toBe(message.id), WAIT);
-    const id = loadPromptRecords(machine.home)[0]?.id ?? '';
+    await vi.waitFor(() => expect(recordOf(machine, message)).toBeDefined(), WAIT);
+    const id = recordOf(machine, message)?.id ?? '';
+    const isEnded = () => recordOf(machine, message)?.ended !== undefined;
+    const isStuck = step.startsWith('while the hook');
+    if (isStuck) hook.child.kill('SIGSTOP');
     if (method !== 'file') killAtRequest(method, part, when);
     else if (part === 'answers') killAtChange(machine.home.folder('answers'), () => isAnswered(machine.home.root, id));
-    else killAtChange(machine.home.folder('prompts'), () => loadPromptRecords(machine.home)[0]?.ended !== undefined);
+    else killAtChange(machine.home.folder('prompts'), isEnded);
     const deny = buttonOf(message, 'Deny');
     await workspace.person.tap(pane.thread, message.id, deny);
     await up().ended;
+    if (isStuck) {
+      expect(recordOf(machine, message)?.ended).toMatchObject({ kind: 'decided' });
+      hook.child.kill('SIGCONT');
+    }
     await again();
     // A tap that was lost with the process is repeated by the user; one that was taken is over.
     await vi.waitFor(async () => {
-      if (!hook.hasEnded() && loadPromptRecords(machine.home)[0]?.ended === undefined)
+      if (!isStuck && !hook.hasEnded() && !isEnded())
         await workspace.person.tap(pane.thread, message.id, deny).catch(() => {});
       expect(hook.hasEnded()).toBe(true);
     }, WAIT);
-    expect(decisionIn(await hook.printed).behavior).toBe('deny');
-    expect(await verdictOf(workspace, message)).toContain('Denied');
+    expect(decisionIn(await hook.printed).behavior, step).toBe('deny');
+    expect(await verdictOf(workspace, message), step).toContain('Denied');
     expect(await cardsIn(workspace, `make ${step}`)).toHaveLength(1);
-    expect(screenOf(machine, 'web')).toBe(before);
-  });
-});
-
-it('killed while the hook has not taken its answer, threadmux up knows the decision after its restart', async () => {
-  const program = await startBridge();
-  const { workspace, up, again, killAtChange, pane, machine } = program;
-  const hook = ask(program, 'make slowly');
-  const message = await promptIn(workspace, pane.thread, /make slowly/);
-  await vi.waitFor(() => expect(loadPromptRecords(machine.home)[0]?.message).toBe(message.id), WAIT);
-  const id = loadPromptRecords(machine.home)[0]?.id ?? '';
-  hook.child.kill('SIGSTOP');
-  killAtChange(machine.home.folder('answers'), () => isAnswered(machine.home.root, id));
-  await workspace.person.tap(pane.thread, message.id, buttonOf(message, 'Deny'));
-  await up().ended;
-  expect(loadPromptRecords(machine.home)[0]?.ended).toMatchObject({ kind: 'decided' });
-  hook.child.kill('SIGCONT');
-  await again();
-  expect(decisionIn(await hook.printed).behavior).toBe('deny');
-  expect(await verdictOf(workspace, message)).toContain('Denied');
+  }
+  expect(screenOf(machine, 'web')).toBe(before);
 });
 
 function isAnswered(root: string, id: string): boolean {
@@ -133,32 +123,30 @@ describe('a courier without a bridge, killed', { timeout: 120_000 }, () => {
     return { workspace, machine, pane, begin, killAt };
   }
 
-  it.each(['before', 'after'] as const)('%s it posts a prompt, leaves one card that is closed once', async (when) => {
+  it('before or after it posts a prompt or shows that the terminal was faster, leaves one card that is closed once', async () => {
     const { workspace, machine, pane, begin, killAt } = await startCourier();
-    const first = await begin();
-    killAt({ method: 'POST', when });
-    const hook = startHook(machine, pane, pane.input('Bash'));
-    await first.ended;
-    await begin();
-    const message = await promptIn(workspace, pane.thread);
-    await pane.show('busy-status-line');
-    expect(await hook.printed).toBe('');
-    expect(await verdictOf(workspace, message)).toContain('in the terminal');
-    expect(await cardsIn(workspace, 'wants to use')).toHaveLength(1);
-  });
-
-  it.each(['before', 'after'] as const)('%s it shows that the terminal was faster, shows it once', async (when) => {
-    const { workspace, machine, pane, begin, killAt } = await startCourier();
-    const first = await begin();
-    const hook = startHook(machine, pane, pane.input('Bash'));
-    const message = await promptIn(workspace, pane.thread);
-    await vi.waitFor(() => expect(loadPromptRecords(machine.home)[0]?.message).toBe(message.id), WAIT);
-    killAt({ method: 'PATCH', when });
-    await pane.show('busy-status-line');
-    await first.ended;
-    await begin();
-    expect(await hook.printed).toBe('');
-    expect(await verdictOf(workspace, message)).toContain('in the terminal');
-    expect(await cardsIn(workspace, 'wants to use')).toHaveLength(1);
+    let first = await begin();
+    for (const method of ['POST', 'PATCH'])
+      for (const when of ['before', 'after'] as const) {
+        const about = `make ${method} ${when}`;
+        await pane.show('dialog-permission-bash');
+        if (method === 'POST') killAt({ method, when });
+        const hook = ask({ machine, pane }, about);
+        if (method === 'PATCH') {
+          const shown = await promptIn(workspace, pane.thread, new RegExp(about));
+          await vi.waitFor(() => expect(recordOf(machine, shown)).toBeDefined(), WAIT);
+          killAt({ method, when });
+          await pane.show('busy-status-line');
+        }
+        await first.ended;
+        const [posted] = await cardsIn(workspace, about);
+        first = await begin();
+        const message = posted ?? (await promptIn(workspace, pane.thread, new RegExp(about)));
+        await pane.show('busy-status-line');
+        expect(await hook.printed).toBe('');
+        expect(await verdictOf(workspace, message), about).toContain('in the terminal');
+        expect(await cardsIn(workspace, about)).toHaveLength(1);
+      }
+    await first.kill();
   });
 });

@@ -136,8 +136,12 @@ describe('a message that was typed but not confirmed', () => {
 function late({ machine }: Setting, claude: FakeClaude, prompt: string): void {
   const { transcript, claudeSession } = claude.record();
   machine.write(machine.paneEnv(`=${claude.session}:`), {
-    ...{ session_id: claudeSession, transcript_path: transcript, cwd: machine.tmux.dir },
-    ...{ hook_event_name: 'UserPromptSubmit', prompt_id: 'late', prompt },
+    session_id: claudeSession,
+    transcript_path: transcript,
+    cwd: machine.tmux.dir,
+    hook_event_name: 'UserPromptSubmit',
+    prompt_id: 'late',
+    prompt,
   });
 }
 

@@ -4,7 +4,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { processesWith } from '../support/hook-process.ts';
 import { promptIn, verdictOf } from '../support/prompt-pane.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -31,10 +31,14 @@ async function start() {
       return all.find((text) => what.test(text)) ?? expect.fail(`nothing fits ${what}: ${JSON.stringify(all)}`);
     }, PATIENCE);
   return {
-    ...{ ...program, answers, said },
+    ...program,
+    answers,
+    said,
     async begin(steps: readonly object[]) {
+      const begun = async () => (await answers(channelId)).filter((text) => /^🤖 `shop-agent.*` is at work/.test(text));
+      const before = (await begun()).length;
       await person.say(channelId, `!agent far:shop ${JSON.stringify(steps)}`);
-      const up = await said(channelId, /^🤖 `shop-agent` is at work/);
+      const up = await vi.waitFor(async () => (await begun())[before] ?? expect.fail('it is not at work'), PATIENCE);
       return /<#(\d+)>/.exec(up)?.[1] ?? '';
     },
     say: (thread: string, text: string | readonly object[]) =>
@@ -57,58 +61,49 @@ async function start() {
 const CUT = /^⚠️ The bridge was restarted while this turn ran/;
 const BUSY = [{ leave: 'sleep 600' }, { say: 'working' }, { waitMs: 120_000 }];
 
-describe('the program is killed while a headless agent works on a host', () => {
-  it('the turn ends there with everything that it started, and the thread says so once', async () => {
-    const all = await start();
-    const thread = await all.begin(BUSY);
-    await all.said(thread, /^working$/);
-    expect(all.left().length).toBeGreaterThan(2);
-    await all.killProgram();
-    await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
-    await all.up();
-    await all.said(thread, CUT);
-    await all.say(thread, [{ echo: true }, { say: 'and on' }]);
-    await all.said(thread, /working.*and on/s); // the same conversation
-    expect(all.runs()).toBe(2);
-    const texts = await all.answers(thread);
-    expect(texts.filter((text) => CUT.test(text))).toHaveLength(1);
-    expect(texts.filter((text) => text === 'working')).toHaveLength(1);
-    await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
-  });
+it('the program is killed while headless agents work on a host: their turns end there, the threads say so once, and prompts that wait run once', async () => {
+  const all = await start();
+  const busy = await all.begin(BUSY);
+  const waiting = await all.begin(BUSY);
+  for (const thread of [busy, waiting]) await all.said(thread, /^working$/);
+  await all.say(waiting, 'second');
+  await all.say(waiting, 'third');
+  await vi.waitFor(async () => expect((await all.marksOf(waiting)).filter(Boolean)).toHaveLength(2), PATIENCE);
+  const input = {
+    hook_event_name: 'PermissionRequest',
+    session_id: 's',
+    transcript_path: '/x',
+    cwd: join(all.far.ssh.home, 'code/shop'),
+    tool_name: 'Bash',
+    tool_input: { command: 'touch made-there' },
+  };
+  const hook = `printf %s '${JSON.stringify(input)}' | "$THREADMUX_HOME/bin/ask" > decided`;
+  const asking = await all.begin([{ run: hook }, { say: 'It goes on.' }]);
+  const prompt = await promptIn(all.workspace, asking);
+  expect(all.left().length).toBeGreaterThan(4);
+  expect(all.runs()).toBe(3);
+  await all.killProgram();
+  await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
+  await all.up();
 
-  it('prompts that wait run once, in order, after the restart', async () => {
-    const all = await start();
-    const thread = await all.begin(BUSY);
-    await all.said(thread, /^working$/);
-    await all.say(thread, 'second');
-    await all.say(thread, 'third');
-    await vi.waitFor(async () => expect((await all.marksOf(thread)).filter(Boolean)).toHaveLength(2), PATIENCE);
-    await all.killProgram();
-    await all.up();
-    await all.said(thread, /^Echo: third/);
-    await vi.waitFor(async () => expect(await all.marksOf(thread)).toEqual(['✅', '✅']), PATIENCE);
-    const texts = await all.answers(thread);
-    const told = texts.flatMap((text) => (CUT.test(text) ? 'cut' : (/^Echo: \w+/.exec(text)?.[0] ?? [])));
-    expect(told).toEqual(['cut', 'Echo: second', 'Echo: third']);
-    expect(all.runs()).toBe(3);
-    await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
-  });
+  for (const thread of [busy, waiting, asking]) await all.said(thread, CUT);
+  await all.say(busy, [{ echo: true }, { say: 'and on' }]);
+  await all.said(busy, /working.*and on/s); // the same conversation
+  const texts = await all.answers(busy);
+  expect(texts.filter((text) => CUT.test(text))).toHaveLength(1);
+  expect(texts.filter((text) => text === 'working')).toHaveLength(1);
 
-  it('a permission that it asked for is closed, and its hook does not stay on the host', async () => {
-    const all = await start();
-    const input = {
-      ...{ hook_event_name: 'PermissionRequest', session_id: 's', transcript_path: '/x' },
-      ...{ cwd: join(all.far.ssh.home, 'code/shop'), tool_name: 'Bash', tool_input: { command: 'touch made-there' } },
-    };
-    const hook = `printf %s '${JSON.stringify(input)}' | "$THREADMUX_HOME/bin/ask" > decided`;
-    const thread = await all.begin([{ run: hook }, { say: 'It goes on.' }]);
-    const prompt = await promptIn(all.workspace, thread);
-    await all.killProgram();
-    await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
-    await all.up();
-    await all.said(thread, CUT);
-    const verdict = await verdictOf(all.workspace, prompt, PATIENCE.timeout);
-    expect(verdict).not.toContain('Allowed');
-    expect(readdirSync(join(all.far.ours, 'answers'))).toEqual([]);
-  });
+  await all.said(waiting, /^Echo: third/);
+  await vi.waitFor(async () => expect(await all.marksOf(waiting)).toEqual(['✅', '✅']), PATIENCE);
+  const told = (await all.answers(waiting)).flatMap((text) =>
+    CUT.test(text) ? 'cut' : (/^Echo: \w+/.exec(text)?.[0] ?? []),
+  );
+  expect(told).toEqual(['cut', 'Echo: second', 'Echo: third']);
+
+  // The permission is closed, and its hook does not stay on the host.
+  const verdict = await verdictOf(all.workspace, prompt, PATIENCE.timeout);
+  expect(verdict).not.toContain('Allowed');
+  expect(readdirSync(join(all.far.ours, 'answers'))).toEqual([]);
+  expect(all.runs()).toBe(6);
+  await vi.waitFor(() => expect(all.left()).toEqual([]), PATIENCE);
 });

@@ -20,7 +20,8 @@ async function start(options: FarOptions = {}) {
   const log = join(tempFolder(), 'log');
   const far = await startFar({
     ...options,
-    ...{ sshServer: { sshd: true }, roots: ['~/code'] },
+    sshServer: { sshd: true },
+    roots: ['~/code'],
     file: {
       agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
       agents: { codex: { command: ['sh', CODEX] } },
@@ -29,7 +30,9 @@ async function start(options: FarOptions = {}) {
   });
   const { channelId } = far.workspace;
   return {
-    ...{ far, channelId, shop: join(far.ssh.home, 'code/shop') },
+    far,
+    channelId,
+    shop: join(far.ssh.home, 'code/shop'),
     runs: (): { argv: string[]; cwd: string; env: Record<string, string> }[] =>
       readFileSync(log, 'utf8')
         .trim()
@@ -47,8 +50,12 @@ async function start(options: FarOptions = {}) {
 }
 
 const permissionIn = (cwd: string) => ({
-  ...{ hook_event_name: 'PermissionRequest', session_id: 's', transcript_path: '/x', cwd },
-  ...{ tool_name: 'Bash', tool_input: { command: 'touch made-there' } },
+  hook_event_name: 'PermissionRequest',
+  session_id: 's',
+  transcript_path: '/x',
+  cwd,
+  tool_name: 'Bash',
+  tool_input: { command: 'touch made-there' },
 });
 
 describe('!agent on another host', () => {

@@ -3,10 +3,11 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { openHome } from '../../home/home.ts';
 import { toSessionPane } from '../../threads/panes.ts';
 import { listSessions } from '../../tmux/sessions.ts';
+import { atEnd } from '../support/at-end.ts';
 import { FAKE_CLAUDE, type FakeClaude, type FakeOptions, type Place, startFakeClaude } from '../support/fake-claude.ts';
 import { type Machine, paneEnv } from '../support/hook-process.ts';
 import { type HookProcess, type PromptPane, startHook, startPromptPane } from '../support/prompt-pane.ts';
@@ -46,7 +47,7 @@ export async function startFarHost(name: string, options: SshServerOptions = {})
   const ssh = await startSshServer({ ...options, path, name });
   const tmux = startTmux();
   const home = openHome(join(ssh.home, '.threadmux'));
-  onTestFinished(() => expect(existsSync(join(bin, 'was-run')), 'Node.js was started there').toBe(false));
+  atEnd(() => expect(existsSync(join(bin, 'was-run')), 'Node.js was started there').toBe(false));
   const env = { PATH: path, HOME: ssh.home, LANG: 'C.UTF-8', THREADMUX_HOME: home.root };
   return { name, ssh, place: { home, tmux, env }, ours: home.path('for', 'laptop') };
 }
@@ -100,7 +101,8 @@ export async function farPromptPane(setting: Setting, host: FarHost, session = '
   const drop = await script(host, 'drop');
   const machine: Machine = {
     ...setting.machine,
-    ...{ tmux: host.place.tmux, env: envOf(host) },
+    tmux: host.place.tmux,
+    env: envOf(host),
     paneEnv: (target) => paneEnv(host.place.tmux, target),
   };
   const report = (env: object, input: object) =>

@@ -13,7 +13,7 @@ import { type Machine, processesWith, startMachine } from '../support/hook-proce
 import { tempFolder } from '../support/temp-home.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 import { WAIT } from './bridge-setup.ts';
-import { TMUX_STEPS } from './killed-program.ts';
+import { findTrap, TMUX_STEPS } from './killed-program.ts';
 import { type FarHost, startFarHost } from './remote-host.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta.url));
@@ -30,8 +30,15 @@ export interface RemoteProgram {
   sshClients(): readonly number[];
   /** The processes on the host that hold the bell: the collector with its helpers. */
   collectors(): readonly number[];
-  /** Stops the host's tool at the step; resolves with the pid of the script that called it, and `go` lets the tool continue or exit. */
-  stopAt(step: string, when: 'before' | 'after'): Promise<{ readonly script: number; go(how: 'on' | 'exit'): void }>;
+  /** Stops the host's tool at the step, for a pane or the first one of all. */
+  stopAt(step: string, when: 'before' | 'after', pane?: string): Promise<Stopped>;
+}
+
+interface Stopped {
+  /** The process id of the script that called the tool. */
+  readonly script: number;
+  /** Lets the tool continue or exit. */
+  go(how: 'on' | 'exit'): void;
 }
 
 /** `config`: more of its configuration. `sshd`: behind the real one. */
@@ -69,7 +76,9 @@ export async function startRemoteProgram(
   };
   let running = await up();
   return {
-    ...{ workspace, machine, far },
+    workspace,
+    machine,
+    far,
     async up() {
       running = await up();
     },
@@ -83,12 +92,9 @@ export async function startRemoteProgram(
         (pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'ssh',
       ),
     collectors: () => holders(join(far.ours, 'bell'), processesWith(`HOME=${far.ssh.home}`)),
-    async stopAt(step, when) {
-      const [trap, reached, go] = ['trap', 'reached', 'go'].map((name) => join(steps, name)) as [
-        string,
-        string,
-        string,
-      ];
+    async stopAt(step, when, pane) {
+      const trap = join(steps, pane === undefined ? 'any' : pane.replace('%', 'pane-'));
+      const [reached, go] = [`${trap}.reached`, `${trap}.go`];
       rmSync(go, { force: true });
       writeFileSync(trap, `${step} ${when}\n`);
       const script = await vi.waitFor(() => {
@@ -107,18 +113,18 @@ const ANSWER_STEPS = `case "$*" in
   *) step=other ;;
 esac`;
 
-/** A folder with a `tmux` and a `mv` that stop at the step in the file `trap`, and a `node` that must not be run. */
+/** A folder with a `tmux` and a `mv` that stop at the step in the file for their pane, or in `any`, and a `node` that must not be run. */
 function steppedTools(folder: string): string {
   const tool = (name: string, steps: string) => `#!/bin/sh
 ${steps}
 PATH=\${PATH#*:}
-read -r wanted when 2> /dev/null < '${folder}/trap'
-[ "$wanted" = "$step" ] || exec ${name} "$@"
-rm -f '${folder}/trap'
+${findTrap(folder)}
+[ -n "$wanted" ] || exec ${name} "$@"
+rm -f "$trap"
 [ "$when" = before ] || ${name} "$@"; status=$?
-echo $PPID > '${folder}/.reached'; mv '${folder}/.reached' '${folder}/reached'
-n=0; while [ ! -s '${folder}/go' ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n + 1)); done
-read -r how 2> /dev/null < '${folder}/go'; [ "$how" = on ] || exit 1
+echo $PPID > "$trap.new"; mv "$trap.new" "$trap.reached"
+n=0; while [ ! -s "$trap.go" ] && [ $n -lt 300 ]; do sleep 0.1; n=$((n + 1)); done
+read -r how 2> /dev/null < "$trap.go"; [ "$how" = on ] || exit 1
 [ "$when" = after ] || exec ${name} "$@"
 exit $status
 `;

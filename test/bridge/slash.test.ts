@@ -6,9 +6,19 @@ import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { buttonOf } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { aWhile, openSuggestions, type Setting, type SettingOptions, startSetting, WAIT } from './bridge-setup.ts';
+import {
+  aWhile,
+  openSuggestions,
+  type Setting,
+  type SettingOptions,
+  shareSetting,
+  startSetting,
+  WAIT,
+} from './bridge-setup.ts';
 
-async function begin(options: SettingOptions = {}) {
+const begin = shareSetting();
+
+async function beginWith(options: SettingOptions) {
   const setting = await startSetting(options);
   const claude = await setting.claude('web');
   return { setting, claude };
@@ -115,7 +125,7 @@ describe('a command that changes the account or the installation', () => {
   });
 
   it('has no other reaction than ⚠️ if it is cancelled at once', async () => {
-    const { setting, claude } = await begin({ waits: { markMs: 3_000 } });
+    const { setting, claude } = await beginWith({ waits: { markMs: 3_000 } });
     const message = await setting.say(claude, '/logout');
     const asked = Date.now();
     await tap(setting, claude, await setting.answer(claude, HELD), 'Cancel');
@@ -142,7 +152,7 @@ describe('a command that changes the account or the installation', () => {
   });
 
   it('is not passed if nobody taps in time', async () => {
-    const { setting, claude } = await begin({ waits: { heldMs: 300 } });
+    const { setting, claude } = await beginWith({ waits: { heldMs: 300 } });
     const message = await setting.say(claude, '/logout');
     await setting.untilMarked(message, '⚠️');
     const over = await setting.answer(claude, /was not sent, because nobody answered/);
@@ -171,7 +181,7 @@ describe('a command that changes the account or the installation', () => {
 
 describe('"slashCommands" of the configuration', () => {
   it('restricts what is passed; the rest can only be sent as text', async () => {
-    const { setting, claude } = await begin({ file: { slashCommands: ['/compact'] } });
+    const { setting, claude } = await beginWith({ file: { slashCommands: ['/compact'] } });
     await setting.untilMarked(await setting.say(claude, '/compact'), '✅');
     const message = await setting.say(claude, '/clear');
     const question = await setting.answer(claude, HELD);
@@ -191,7 +201,7 @@ describe('"slashCommands" that changes while a command waits', () => {
   const only = (setting: Setting, slashCommands: readonly string[]) => Object.assign(setting.config, { slashCommands });
 
   it('refuses a command whose question was still open', async () => {
-    const { setting, claude } = await begin();
+    const { setting, claude } = await beginWith({});
     const message = await setting.say(claude, '/login');
     const question = await setting.answer(claude, HELD);
     only(setting, ['/compact']);
@@ -202,7 +212,7 @@ describe('"slashCommands" that changes while a command waits', () => {
   });
 
   it('refuses a command that waits for its session', async () => {
-    const { setting, claude } = await begin();
+    const { setting, claude } = await beginWith({});
     await claude.tell('dialog', 'rm -rf /');
     const message = await setting.say(claude, '/clear');
     await setting.untilMarked(message, '📨');

@@ -91,8 +91,12 @@ describe('a host', () => {
     inbox.done({ id });
     const old = snowflakeAt(Date.now() - 25 * 3_600_000);
     inbox.put({
-      ...{ id: old, channelId: claude.thread, authorId: far.workspace.userId, author: 'someone' },
-      ...{ text: 'yesterday', attachments: [] },
+      id: old,
+      channelId: claude.thread,
+      authorId: far.workspace.userId,
+      author: 'someone',
+      text: 'yesterday',
+      attachments: [],
     });
     await far.restart();
     await far.answer(claude, /^⚠️ Not delivered\. It could not be typed within a day\./);

@@ -3,6 +3,7 @@
 import { expect, vi } from 'vitest';
 import { buttonOf, messageNow } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
+import { openPageSocket } from '../workspace/raw-socket.ts';
 import { type Setting, WAIT } from './bridge-setup.ts';
 
 export const tap = ({ workspace }: Setting, message: WireMessage, label: string) =>
@@ -17,3 +18,10 @@ export const become = ({ workspace }: Setting, message: WireMessage, content: Re
 
 /** The thread that a message links to. */
 export const linked = (content: string) => /<#(\d+)>/.exec(content)?.[1] ?? '';
+
+/** What only the user who tapped is told, from now on. */
+export async function openWhispers({ workspace }: Setting): Promise<() => readonly string[]> {
+  const page = await openPageSocket(workspace);
+  return () =>
+    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64).map(({ d }) => d.content as string);
+}

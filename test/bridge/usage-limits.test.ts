@@ -168,7 +168,8 @@ describe('the dialog of a usage limit', () => {
   const DIALOG = {
     title: 'What do you want to do?',
     options: ['Upgrade your plan', 'Stop and wait for limit to reset'],
-    ...{ at: 0, numbered: true },
+    at: 0,
+    numbered: true,
   };
 
   it('is answered with "Stop and wait", and messages wait', async () => {

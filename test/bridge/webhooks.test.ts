@@ -80,7 +80,11 @@ describe('the bridge', () => {
     await vi.waitFor(() => expect(receiver.received).toHaveLength(2), WAIT);
     const json = receiver.received.find(({ path }) => path === '/secret-json');
     expect(JSON.parse(json?.body ?? '')).toMatchObject({
-      ...{ event: 'needs you', session: 'web', host: 'laptop', for: 'permission', thread: claude.thread },
+      event: 'needs you',
+      session: 'web',
+      host: 'laptop',
+      for: 'permission',
+      thread: claude.thread,
     });
     expect(receiver.received.find(({ path }) => path === '/secret-topic')?.body).toBe(
       'web on laptop needs you (permission)',

@@ -4,8 +4,17 @@ import { outsideCode } from '../support/markdown.ts';
 
 const none = { changed: 0, commits: 0, dropped: 0, stashes: 0, doubts: [], print: '12' };
 const one = {
-  ...{ host: 'mini', project: 'shop', name: 'web', path: '/w/shop/web', start: '/w/shop/web', branch: 'threadmux/web' },
-  ...{ session: 'web', directory: '~/shop', thread: '7', state: 'open' as const, isSettingUp: false },
+  host: 'mini',
+  project: 'shop',
+  name: 'web',
+  path: '/w/shop/web',
+  start: '/w/shop/web',
+  branch: 'threadmux/web',
+  session: 'web',
+  directory: '~/shop',
+  thread: '7',
+  state: 'open' as const,
+  isSettingUp: false,
 };
 
 describe('what a worktree has', () => {

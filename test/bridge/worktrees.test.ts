@@ -27,7 +27,9 @@ async function withAgent(options: SettingOptions = {}) {
   writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const { channelId } = setting.workspace;
   return {
-    ...{ setting, folder, channelId },
+    setting,
+    folder,
+    channelId,
     worktrees: join(realpathSync(setting.machine.home.root), 'worktrees'),
     args: () => readFileSync(join(folder, 'args'), 'utf8').split('\n').filter(Boolean),
     /** Where it was started since the last call. */
@@ -88,10 +90,15 @@ describe('a session with a worktree', () => {
     await until(() => !existsSync(join(worktrees, 'shop')) && repo.branches().join() === 'main');
   });
 
-  it('keeps its work: Keep, start again there, Show the diff, Remove anyway', async () => {
+  it('keeps its work, which is removed only by its own buttons, and gets the same folder when it is continued', async () => {
     const repo = makeRepo();
     const agent = await withAgent({ file: { defaults: { worktree: true } } });
     const { setting, channelId } = agent;
+    await setting.say(channelId, `!new web ${tempFolder()}`);
+    await setting.answer(channelId, /is not in a git repository, so there is no worktree and nothing was started/);
+    expect(await listSessions(setting.shared.hosts.tmux('laptop'))).toEqual([]);
+    expect(setting.shared.worktrees.known()).toEqual([]);
+
     await setting.say(channelId, `!new web ${repo.path}`);
     const at = await agent.pwd();
     const thread = await agent.up(1);
@@ -121,53 +128,26 @@ describe('a session with a worktree', () => {
     await tap(setting, again, 'Remove anyway');
     const really = await setting.answer(thread, /This cannot be undone/);
     expect(existsSync(join(at, 'new.txt'))).toBe(true);
-    await tap(setting, really, 'Remove it for good');
-    await setting.answer(thread, /The worktree and its branch `threadmux\/web` were removed/);
-    expect([existsSync(at), repo.branches()]).toEqual([false, ['main']]);
-  });
-
-  it('is not removed by a tap on a copy of its button in another thread', async () => {
-    const repo = makeRepo();
-    const agent = await withAgent({ file: { defaults: { worktree: true } } });
-    const { setting, channelId } = agent;
-    await setting.say(channelId, `!new web ${repo.path}`);
-    const at = await agent.pwd();
-    const thread = await agent.up(1);
-    writeFileSync(join(at, 'new.txt'), 'work\n');
-    await setting.say(channelId, '!kill web');
-    const kept = await setting.answer(thread, /The worktree is kept/);
-    await tap(setting, kept, 'Remove anyway');
-    const really = await setting.answer(thread, /This cannot be undone/);
+    // A copy of the button in another thread does nothing.
     const { content, components } = really;
     const other = await setting.claude('other');
     const { body } = await setting.workspace.bot('POST', `/channels/${other.thread}/messages`, { content, components });
     await tap(setting, body as WireMessage, 'Remove it for good');
     await setting.answer(other.thread, /This worktree no longer exists/);
     expect(existsSync(join(at, 'new.txt'))).toBe(true);
-  });
+    await tap(setting, really, 'Remove it for good');
+    await setting.answer(thread, /The worktree and its branch `threadmux\/web` were removed/);
+    expect([existsSync(at), repo.branches()]).toEqual([false, ['main']]);
 
-  it('gets the same folder when its conversation is continued after the removal', async () => {
-    const repo = makeRepo();
-    const agent = await withAgent({ file: { defaults: { worktree: true } } });
-    const { setting, channelId } = agent;
-    await setting.say(channelId, `!new web ${repo.path}`);
-    const at = await agent.pwd();
-    const thread = await agent.up(1);
-    await setting.say(channelId, '!kill web');
-    await until(() => !existsSync(at));
-    const ended = await setting.answer(thread, /^⏹️/);
-    await tap(setting, ended, 'Continue the conversation');
-    expect(await agent.pwd()).toBe(at);
+    // Its conversation is continued after the removal.
+    await setting.say(channelId, `!new shop ${repo.path}`);
+    const there = await agent.pwd();
+    const shop = await agent.up(3);
+    await setting.say(channelId, '!kill shop');
+    await until(() => !existsSync(there));
+    await tap(setting, await setting.answer(shop, /^⏹️/), 'Continue the conversation');
+    expect(await agent.pwd()).toBe(there);
     expect(agent.args()).toContain('--resume');
-  });
-
-  it('is not started where there is no repository', async () => {
-    const agent = await withAgent({ file: { defaults: { worktree: true } } });
-    const { setting, channelId } = agent;
-    await setting.say(channelId, `!new web ${tempFolder()}`);
-    await setting.answer(channelId, /is not in a git repository, so there is no worktree and nothing was started/);
-    expect(await listSessions(setting.shared.hosts.tmux('laptop'))).toEqual([]);
-    expect(setting.shared.worktrees.known()).toEqual([]);
   });
 });
 
@@ -180,7 +160,8 @@ describe('threadmux start --worktree', () => {
       worktreeSetup: 'echo preparing; echo done > ready',
     };
     const agent = await withAgent({
-      ...{ live: true, file: { projects: [shop] } },
+      live: true,
+      file: { projects: [shop] },
       servers: (own) => [{ ...own, projects: [{ ...shop, channel: own.channel }] }],
     });
     const { env, tmux } = agent.setting.machine;
@@ -191,8 +172,12 @@ describe('threadmux start --worktree', () => {
   }
   const threadOf = ({ shared }: Setting) => shared.threads.registry.all().find((one) => one.sessionName === 'web');
 
-  it('runs the set-up, starts there, and belongs to its project; the bridge ends it', async () => {
+  it('runs the set-up, starts there, and belongs to its project; the bridge, or the next one, ends it', async () => {
     const { repo, agent, cli, at } = await withProject();
+    const failed = cli('start', 'web', '--worktree', '--dir', tempFolder());
+    expect(failed).toMatchObject({ status: 2, stdout: '' });
+    expect(failed.stderr).toMatch(/is not in a git repository, so there is no worktree and nothing was started/);
+    expect(cli('sessions', '--names').stdout).toBe('');
     const { setting } = agent;
     const started = cli('start', 'web', '--worktree');
     expect(started).toMatchObject({ status: 0, stdout: 'web\n' });
@@ -217,25 +202,15 @@ describe('threadmux start --worktree', () => {
     expect(cli('kill', 'web').status).toBe(0);
     await reconcile(setting);
     await until(() => !existsSync(at) && repo.branches().join() === 'main');
-  });
 
-  it('while no bridge runs, is ended by the next one', async () => {
-    const { repo, agent, cli, at } = await withProject();
-    await agent.setting.stop();
+    // While no bridge runs, the next one ends it.
+    await setting.stop();
     expect(cli('new', 'web', '--worktree', '--', 'sleep', '1000')).toMatchObject({ status: 0 });
     rmSync(join(at, 'ready'));
     cli('kill', 'web');
-    await agent.setting.restart();
+    await setting.restart();
     await until(() => !existsSync(at) && repo.branches().join() === 'main');
-    await until(() => agent.setting.shared.worktrees.known().length === 0);
-  });
-
-  it('says why there is none outside a repository, and starts nothing', async () => {
-    const { cli } = await withProject();
-    const failed = cli('start', 'web', '--worktree', '--dir', tempFolder());
-    expect(failed).toMatchObject({ status: 2, stdout: '' });
-    expect(failed.stderr).toMatch(/is not in a git repository, so there is no worktree and nothing was started/);
-    expect(cli('sessions', '--names').stdout).toBe('');
+    await until(() => setting.shared.worktrees.known().length === 0);
   });
 });
 
@@ -269,7 +244,10 @@ it('finds what a bridge left that was killed while it made a worktree', async ()
   const { setting, worktrees } = agent;
   const { worktrees: ours } = setting.shared;
   const made = await ours.prepare({
-    ...{ host: 'laptop', directory: repo.path, project: undefined, session: parseSessionName('web') },
+    host: 'laptop',
+    directory: repo.path,
+    project: undefined,
+    session: parseSessionName('web'),
   });
   expect(existsSync(made.path)).toBe(true);
   await setting.stop();

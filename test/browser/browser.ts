@@ -1,54 +1,22 @@
-// A real Chromium and pages in it. A page that throws, or that violates its own policy, fails its test.
+// Pages in a real Chromium. A page that throws, or that violates its own policy, fails its test.
 
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 
-import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import { expect, inject } from 'vitest';
+import { atEnd } from '../support/at-end.ts';
 
 export const DESKTOP = { width: 1200, height: 800 };
 export const PHONE = { width: 360, height: 740 };
 
-export const REBOUND = 'rebound.test';
-
-const PLACES = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Chromium.app/Contents/MacOS/Chromium',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  '--no-first-run',
-  // A foreign name that resolves to this machine, as after DNS rebinding.
-  `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
-];
-
-let running: Promise<Browser> | undefined;
+let connected: Promise<Browser> | undefined;
 
 function browser(): Promise<Browser> {
-  running ??= launch();
-  return running;
-}
-
-async function launch(): Promise<Browser> {
-  const path = PLACES.find((place) => existsSync(place));
-  if (path === undefined) throw new Error('these tests need Chromium: install it');
-  return chromium.launch({ executablePath: path, args: FLAGS });
-}
-
-/** Call it once per test file. */
-export function closeBrowserAtTheEnd(): void {
-  afterAll(async () => {
-    await (await running)?.close();
-    running = undefined;
-  });
+  const at = inject('browser');
+  if (at === undefined) throw new Error('these tests need Chromium: install it');
+  connected ??= chromium.connect(at);
+  return connected;
 }
 
 interface Sheet {
@@ -68,7 +36,7 @@ export async function openPage(options: BrowserContextOptions & { readonly toler
   page.on('console', (message) => {
     if (message.type() === 'error' && !tolerate.test(message.text())) complaints.push(message.text());
   });
-  onTestFinished(async () => {
+  atEnd(async () => {
     await context.close();
     expect(complaints).toEqual([]);
   });

@@ -6,11 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { shareAmongTests } from '../support/at-end.ts';
 import { tempFolder } from '../support/temp-home.ts';
-import { closeBrowserAtTheEnd, openPage, person, REBOUND, see } from './browser.ts';
-import { buttons, openWorkspace, sayIn, startThread } from './page.ts';
+import { openPage, person, see } from './browser.ts';
+import { buttons, sayIn, shareWorkspace, startThread } from './page.ts';
+import { REBOUND } from './start-browser.ts';
 
-closeBrowserAtTheEnd();
+const start = shareWorkspace();
 
 const SCRIPT = '<img src=x onerror="window.__pwned=1"><script>window.__pwned=1</script>';
 
@@ -27,14 +29,21 @@ describe('hostile content never runs', () => {
     `> <svg onload=window.__pwned=1><math><mi xlink:href="javascript:window.__pwned=1">`,
     '\u001b]8;;javascript:window.__pwned=1\u0007click\u001b]8;;\u0007',
   ])('in Markdown: %s', async (text) => {
-    const { page, you, say, workspace } = await openWorkspace();
-    await you.openSession('web');
-    await say(`${text}\n\nthe end`);
+    const { page, you, name, say, workspace } = await start();
+    await you.openSession(name);
+    await say(`${text}\n\nthe end of ${name}`);
     await workspace.person.say(workspace.channelId, text);
-    await see(page.locator('#messages').getByText('the end'));
+    await see(page.locator('#messages').getByText(`the end of ${name}`));
     expect(await pwned(page)).toBeUndefined();
     const made = page.locator('#messages .body').locator('img, script, svg, math, iframe, object');
     expect(await made.count()).toBe(0);
+  });
+
+  it('as a character that nobody sees, written as an entity', async () => {
+    const { page, you, name, say } = await start();
+    await you.openSession(name);
+    await say('one&rlm;&#8238;&ZeroWidthSpace;two');
+    await see(page.locator('#messages').getByText('one&rlm;&#8238;&ZeroWidthSpace;two'));
   });
 
   it.each([
@@ -50,12 +59,12 @@ describe('hostile content never runs', () => {
     '![click](javascript:window.__pwned=1)',
     '![click](https://example.invalid/track.png)',
   ])('as a link or picture: %s', async (text) => {
-    const { page, you, say } = await openWorkspace();
+    const { page, you, name, say } = await start();
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
-    await you.openSession('web');
-    await say(`${text}\n\nthe end`);
-    await see(page.locator('#messages').getByText('the end'));
+    await you.openSession(name);
+    await say(`${text}\n\nthe end of ${name}`);
+    await see(page.locator('#messages').getByText(`the end of ${name}`));
     const links = await page
       .locator('#messages .body a')
       .evaluateAll((all) => all.map((one) => one.getAttribute('href') ?? ''));
@@ -66,19 +75,19 @@ describe('hostile content never runs', () => {
 
   it('in the name of a session', async () => {
     const name = '[agent] <img src=x onerror=window.__pwned=1>';
-    const { page, workspace, say } = await openWorkspace({ title: name });
-    await say('hello');
-    await page.locator('#sessions a', { hasText: '<img src=x' }).click();
+    const { page, you, workspace } = await start();
+    await sayIn(workspace, await startThread(workspace, name))('hello');
+    await you.session('<img src=x').click();
     await see(page.locator('#place-name', { hasText: '<img src=x' }));
     await sayIn(workspace, workspace.channelId)(`see <#${await startThread(workspace, `${name}2`)}>`);
-    await page.locator('#sessions a', { hasText: 'agents' }).click();
+    await you.session('agents').click();
     await see(page.locator('#messages a.mention'));
     expect(await pwned(page)).toBeUndefined();
   });
 
   it('in the name of a file', async () => {
-    const { page, you, workspace, thread } = await openWorkspace();
-    await you.openSession('web');
+    const { page, you, name, workspace, thread } = await start();
+    await you.openSession(name);
     await workspace.person.say(thread, 'files', {
       files: [
         { name: '"><img src=x onerror=window.__pwned=1>.png', data: 'no picture' },
@@ -97,8 +106,8 @@ describe('hostile content never runs', () => {
   });
 
   it('in buttons, menus and their answers', async () => {
-    const { page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { page, you, name, say } = await start();
+    await you.openSession(name);
     await say('choose', { components: buttons('<img src=x onerror=window.__pwned=1>') });
     await say('link', {
       components: [{ type: 1, components: [{ type: 2, style: 5, label: 'go', url: 'javascript:window.__pwned=1' }] }],
@@ -110,7 +119,7 @@ describe('hostile content never runs', () => {
   });
 
   it('with injected markup, because the policy forbids it', async () => {
-    const { page, complaints } = await openWorkspace();
+    const { page, complaints } = await start();
     const outcome = await page.evaluate(() => {
       try {
         document.body.insertAdjacentHTML('beforeend', '<b>made</b>');
@@ -126,6 +135,7 @@ describe('hostile content never runs', () => {
         script.setAttribute('onclick', 'window.__pwned=1');
         document.body.append(script);
         script.click();
+        script.remove();
       })
       .catch(() => {});
     expect(await pwned(page)).toBeUndefined();
@@ -136,8 +146,8 @@ describe('hostile content never runs', () => {
 
 describe('a folder that is dropped', () => {
   it('is refused, and the files beside it are sent', async () => {
-    const { page, you, workspace, thread } = await openWorkspace();
-    await you.openSession('web');
+    const { page, you, name, workspace, thread } = await start();
+    await you.openSession(name);
     const dir = tempFolder();
     mkdirSync(join(dir, 'folder'));
     writeFileSync(join(dir, 'plain.txt'), 'plain');
@@ -166,12 +176,14 @@ async function otherSite(html: string): Promise<string> {
 }
 
 describe('another site gets nothing', () => {
+  const other = shareAmongTests(async () => (await start()).page.context().newPage());
+
   it('by opening the socket, requesting or posting, with the cookie in the same browser', async () => {
-    const { workspace, page, you } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace } = await start();
+    const evil = other();
     const target = workspace.url.replace('127.0.0.1', 'localhost');
-    await page.goto(workspace.link.replace('127.0.0.1', 'localhost')); // now same-site, other origin
-    const evil = await page.context().newPage();
+    await evil.goto(workspace.link.replace('127.0.0.1', 'localhost')); // now same-site, other origin
+    await see(evil.locator('#sessions li'));
     await evil.goto(await otherSite('<title>other</title>'));
     const outcome = await evil.evaluate(async (at) => {
       const socket = await new Promise((resolve) => {
@@ -207,7 +219,7 @@ describe('another site gets nothing', () => {
   });
 
   it('by its own name that resolves to this machine', async () => {
-    const { workspace } = await openWorkspace();
+    const { workspace } = await start();
     const { port } = new URL(workspace.url);
     for (const path of ['/', '/page.js', '/api/v10/users/@me', new URL(workspace.link).pathname]) {
       const status = await new Promise((resolve, reject) => {
@@ -221,8 +233,8 @@ describe('another site gets nothing', () => {
   });
 
   it('by showing the page in a frame', async () => {
-    const { workspace, page, complaints } = await openWorkspace();
-    const evil = await page.context().newPage();
+    const { workspace, complaints } = await start();
+    const evil = other();
     await evil.goto(await otherSite(`<iframe src="${workspace.url}/"></iframe>`));
     await vi.waitFor(() => expect(evil.frames().length).toBe(2));
     expect(await evil.frames()[1]?.locator('#composer').count()).toBe(0);
@@ -230,9 +242,8 @@ describe('another site gets nothing', () => {
   });
 
   it('by opening the page in a window, whose messages and address it would like to use', async () => {
-    const { workspace, page, you, complaints } = await openWorkspace();
-    await you.openSession('web');
-    const evil = await page.context().newPage();
+    const { workspace, page, complaints } = await start();
+    const evil = other();
     await evil.goto(await otherSite('<title>other</title>'));
     const [opened, isLost] = await Promise.all([
       page.context().waitForEvent('page'),
@@ -248,31 +259,26 @@ describe('another site gets nothing', () => {
     await see(opened.locator('#sessions li'));
     expect(await opened.evaluate(() => window.opener)).toBeNull();
     expect(complaints).toEqual([]);
+    await opened.close();
   });
 
   it('and the page works again after a visit there and back', async () => {
-    const { page, you } = await openWorkspace();
-    await you.openSession('web');
+    const { page, you, name } = await start();
+    await you.openSession(name);
     await page.goto(await otherSite('<title>other</title>'));
     await page.goBack();
-    await see(page.locator('#place-name', { hasText: 'web' }));
+    await see(page.locator('#place-name', { hasText: name }));
     await you.write('back again');
     await see(you.last.getByText('back again'));
   });
-
-  it('and a browser without the link sees no message and is told what to do', async () => {
-    const { workspace } = await openWorkspace();
-    const { page } = await openPage({ tolerate: /401|WebSocket/ });
-    await page.goto(workspace.url);
-    await see(page.getByText('Open the link that `threadmux link` prints'));
-    expect(await person(page).messages.count()).toBe(0);
-  });
 });
 
-describe('a foreign name that resolves to this machine', () => {
-  it('gets no page, no cookie, no answer and no socket, even with the secret link', async () => {
-    const { workspace } = await openWorkspace();
-    const { page, complaints } = await openPage();
+describe('a browser that has opened no link', () => {
+  const stranger = shareAmongTests(() => openPage({ tolerate: /401|WebSocket/ }));
+
+  it('gets no page, no cookie, no answer and no socket from a foreign name that resolves to this machine, even with the secret link', async () => {
+    const { workspace } = await start();
+    const { page, complaints } = stranger();
     const there = new URL(workspace.url);
     there.hostname = REBOUND;
     for (const path of ['/', new URL(workspace.link).pathname, '/api/v10/users/@me'])
@@ -290,5 +296,13 @@ describe('a foreign name that resolves to this machine', () => {
     );
     expect(said).toBe('refused');
     complaints.length = 0; // the browser's own errors about these refusals
+  });
+
+  it('sees no message and is told what to do', async () => {
+    const { workspace } = await start();
+    const { page } = stranger();
+    await page.goto(workspace.url);
+    await see(page.getByText('Open the link that `threadmux link` prints'));
+    expect(await person(page).messages.count()).toBe(0);
   });
 });

@@ -1,48 +1,48 @@
 // From the link to a conversation with a real tmux session, on a desktop and on a phone.
 
 import { describe, expect, it, vi } from 'vitest';
+import { shareAmongTests } from '../support/at-end.ts';
 import { startFakeClaude } from '../support/fake-claude.ts';
-import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { startProgram } from './program.ts';
-
-closeBrowserAtTheEnd();
 
 const PICTURE = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',
 );
 
+const program = shareAmongTests(startProgram);
+
 describe.each([
-  ['on a desktop', DESKTOP],
-  ['on a phone', PHONE],
-])('%s', (_, viewport) => {
+  ['on a desktop', DESKTOP, ['demo-desktop', 'echo-desktop', 'files-desktop']],
+  ['on a phone', PHONE, ['demo-phone', 'echo-phone', 'files-phone']],
+] as const)('%s', (_, viewport, [demo, echo, files]) => {
+  const shared = shareAmongTests(() => openPage({ viewport }));
+
   it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {
-    const program = await startProgram();
-    const { page } = await openPage({ viewport });
+    const { page } = shared();
     const you = person(page);
-    await page.goto(program.link);
-    expect(page.url()).toBe(`${program.url}/`); // the secret does not stay in the address
+    await page.goto(program().link);
+    expect(page.url()).toBe(`${program().url}/`); // the secret does not stay in the address
     await you.openSession('agents');
 
-    await you.write('!new demo -- bash');
-    await see(page.locator('#messages').getByText('is up (bash)'));
-    await you.openSession('demo');
+    await you.write(`!new ${demo} -- bash`);
+    await see(page.locator('#messages').getByText(`${demo} is up (bash)`));
+    await you.openSession(demo);
     await see(page.locator('#messages').getByText('What you write in its thread is typed'));
     await you.write('echo hello-$((40 + 2))');
 
     await see(you.last.getByText('hello-42'));
-    expect(program.machine.tmux.call('capture-pane', '-p', '-t', '=demo:')).toContain('\nhello-42\n');
+    expect(program().machine.tmux.call('capture-pane', '-p', '-t', `=${demo}:`)).toContain('\nhello-42\n');
     await see(page.locator('.mine .delivery'));
     expect(await you.box.inputValue()).toBe('');
   });
 
   it('a message reaches an agent and is marked as submitted, and the reply is shown', async () => {
-    const program = await startProgram();
-    const { page } = await openPage({ viewport });
+    const { page } = shared();
     const you = person(page);
-    await page.goto(program.link);
-    const claude = await startFakeClaude(program.machine, 'web');
-    await you.openSession('web');
+    const claude = await startFakeClaude(program().machine, echo);
+    await you.openSession(echo);
 
     await you.write('first line\nsecond *line*');
 
@@ -52,12 +52,10 @@ describe.each([
   });
 
   it('dropped or pasted pictures are shown and reach the session as files', async () => {
-    const program = await startProgram();
-    const { page } = await openPage({ viewport });
+    const { page } = shared();
     const you = person(page);
-    await page.goto(program.link);
-    const claude = await startFakeClaude(program.machine, 'web');
-    await you.openSession('web');
+    const claude = await startFakeClaude(program().machine, files);
+    await you.openSession(files);
 
     for (const [type, name] of [
       ['drop', 'dropped.png'],

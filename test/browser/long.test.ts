@@ -4,10 +4,8 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../support/workspace.ts';
-import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { openPage, person, see } from './browser.ts';
 import { sayIn, startThread } from './page.ts';
-
-closeBrowserAtTheEnd();
 
 const COUNT = 10_000;
 

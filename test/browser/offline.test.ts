@@ -1,26 +1,31 @@
 // The page loses the program and reconnects by itself, with nothing missing and nothing repeated.
 
 import { describe, expect, it, vi } from 'vitest';
+import { shareAmongTests } from '../support/at-end.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
-import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { openWorkspace, sayIn, startThread } from './page.ts';
 import { startProgram } from './program.ts';
 
-closeBrowserAtTheEnd();
+const shared = shareAmongTests(async () => {
+  const program = await startProgram();
+  const { page } = await openPage();
+  await page.goto(program.link);
+  return { program, page };
+});
 
 describe.each([
-  ['on a desktop', DESKTOP],
-  ['on a phone', PHONE],
-])('%s', (_, viewport) => {
+  ['on a desktop', DESKTOP, 'first'],
+  ['on a phone', PHONE, 'second'],
+])('%s', (_, viewport, name) => {
   it('the page says that it is offline, keeps what is typed, and catches up when the program is back', async () => {
-    const program = await startProgram();
-    const { page } = await openPage({ viewport });
+    const { program, page } = shared();
     const you = person(page);
-    await page.goto(program.link);
+    await page.setViewportSize(viewport);
     await you.openSession('agents');
-    await you.write('!new demo -- bash');
-    await see(page.locator('#messages').getByText('is up (bash)'));
-    await you.openSession('demo');
+    await you.write(`!new ${name} -- bash`);
+    await see(page.locator('#messages').getByText(`${name} is up (bash)`));
+    await you.openSession(name);
     await you.write('echo one-$((1))');
     await see(you.last.getByText('one-1'));
 

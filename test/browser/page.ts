@@ -2,13 +2,15 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrowserContextOptions } from 'playwright-core';
+import { afterEach, expect } from 'vitest';
 import type { Faults } from '../support/as-discord.mjs';
+import { shareAmongTests } from '../support/at-end.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
 
-export async function openWorkspace(
-  options: BrowserContextOptions & { title?: string; faults?: Faults; tolerate?: RegExp } = {},
-) {
+type Options = BrowserContextOptions & { title?: string; faults?: Faults; tolerate?: RegExp };
+
+export async function openWorkspace(options: Options = {}) {
   const { title = '[agent] web', faults = {}, ...context } = options;
   const workspace = await startTestWorkspace({ faults });
   const thread = await startThread(workspace, title);
@@ -17,6 +19,19 @@ export async function openWorkspace(
   await sheet.page.goto(workspace.link);
   await see(sheet.page.locator('#sessions li, #messages li'));
   return { workspace, thread, ...sheet, you, say: sayIn(workspace, thread) };
+}
+
+/** One workspace and one page for all tests of a suite. Each test begins a session with a thread and a name of its own. */
+export function shareWorkspace(options: Options = {}) {
+  const shared = shareAmongTests(() => openWorkspace(options));
+  afterEach(() => expect(shared().complaints.splice(0)).toEqual([]));
+  let sessions = 100;
+  return async (kind = '[agent]') => {
+    const { workspace, page, complaints, you } = shared();
+    const name = `s${++sessions}`; // none is the beginning of another
+    const thread = await startThread(workspace, `${kind} ${name}`);
+    return { workspace, page, complaints, you, name, thread, say: sayIn(workspace, thread) };
+  };
 }
 
 export async function startThread(workspace: TestWorkspace, title: string): Promise<string> {

@@ -5,8 +5,8 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { onTestFinished } from 'vitest';
 import { PROGRAM } from '../bin/cli.ts';
+import { atEnd } from '../support/at-end.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { ended, startUp } from '../support/start-up.ts';
 import { enter, type Person } from '../support/workspace.ts';
@@ -39,7 +39,7 @@ export async function startProgram({ file }: { readonly file?: object } = {}): P
     if (child !== undefined) await ended(child, 'SIGKILL');
   };
   await start();
-  onTestFinished(kill);
+  atEnd(kill);
   const url = new URL(link).origin;
   return {
     machine,

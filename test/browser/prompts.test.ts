@@ -1,23 +1,31 @@
 // Claude's prompts, answered by tapping in the page while the real hook waits beside the dialog.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { shareAmongTests } from '../support/at-end.ts';
 import { startFakeClaude } from '../support/fake-claude.ts';
 import { decisionIn, startHook, startPromptPane } from '../support/prompt-pane.ts';
-import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { startProgram } from './program.ts';
 
-closeBrowserAtTheEnd();
-
-async function start(viewport: { width: number; height: number }) {
+const shared = shareAmongTests(async () => {
   const program = await startProgram();
-  const pane = await startPromptPane(program.machine, 'web');
-  const { page } = await openPage({ viewport });
-  const you = person(page);
+  const { page } = await openPage();
   await page.goto(program.link);
-  await you.openSession('web');
-  const ask = async (name: string, screen: string, tool_input?: Record<string, unknown>) => {
+  return { program, page, you: person(page) };
+});
+let sessions = 100;
+
+/** A session of its own for each test, in the same program and page. */
+async function start(viewport: { width: number; height: number }) {
+  const { program, page, you } = shared();
+  const name = `s${++sessions}`; // none is the beginning of another
+  const pane = await startPromptPane(program.machine, name);
+  onTestFinished(() => void program.machine.tmux.call('kill-session', '-t', `=${name}`));
+  await page.setViewportSize(viewport);
+  await you.openSession(name);
+  const ask = async (tool: string, screen: string, tool_input?: Record<string, unknown>) => {
     await pane.show(screen);
-    const input = pane.input(name, tool_input === undefined ? {} : { tool_input });
+    const input = pane.input(tool, tool_input === undefined ? {} : { tool_input });
     const hook = startHook(program.machine, pane, input);
     await see(page.locator('.prompt'));
     return hook;
@@ -41,19 +49,6 @@ describe.each([
     expect(await page.locator('.prompt').count()).toBe(0);
     await pane.show('busy-empty-box'); // as Claude does when it has the answer
     await page.locator('#place-state', { hasText: 'needs you' }).waitFor({ state: 'hidden' });
-  });
-
-  it.each([
-    ['spaces', ' '.repeat(500)],
-    ['one long word', 'a'.repeat(500)],
-    ['tabs', '\t'.repeat(100)],
-  ])('a command is seen whole, also behind %s', async (_, between) => {
-    const { page, ask } = await start(viewport);
-    await ask('Bash', 'dialog-permission-bash', { command: `ls ${between};rm`, description: `ls ${between}` });
-    const hidden = await page
-      .locator('.prompt, .prompt .body, .prompt pre')
-      .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
-    expect(hidden.filter((pixels) => pixels > 0)).toEqual([]);
   });
 
   it('a permission is denied with a reason, written in a dialog', async () => {
@@ -95,13 +90,28 @@ describe.each([
   });
 });
 
+it.each([
+  ['spaces', ' '.repeat(500)],
+  ['one long word', 'a'.repeat(500)],
+  ['tabs', '\t'.repeat(100)],
+])('a command is seen whole, also behind %s, on a desktop and on a phone', async (_, between) => {
+  const { page, ask } = await start(DESKTOP);
+  await ask('Bash', 'dialog-permission-bash', { command: `ls ${between};rm`, description: `ls ${between}` });
+  for (const viewport of [DESKTOP, PHONE]) {
+    await page.setViewportSize(viewport);
+    const hidden = await page
+      .locator('.prompt, .prompt .body, .prompt pre')
+      .evaluateAll((all) => all.map((one) => one.scrollWidth - one.clientWidth));
+    expect(hidden.length).toBeGreaterThan(2);
+    expect(hidden.filter((pixels) => pixels > 0)).toEqual([]);
+  }
+});
+
 describe('the card of a dialog', () => {
   it('is read and answered with a thumb: its text and its options are on the screen of a phone, and large enough', async () => {
-    const program = await startProgram();
+    const { program, page, you } = shared();
     const claude = await startFakeClaude(program.machine, 'web');
-    const { page } = await openPage({ viewport: PHONE });
-    const you = person(page);
-    await page.goto(program.link);
+    await page.setViewportSize(PHONE);
     await you.openSession('web');
     await claude.tell('choice', {
       title: 'Accessing workspace:',

@@ -1,13 +1,12 @@
 // Another user of the machine takes our port while the program is down. Everything that the browser sends there is useless.
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
-import { closeBrowserAtTheEnd, openPage, person, see } from './browser.ts';
+import { openPage, person, see } from './browser.ts';
 import { openWorkspace, startThread } from './page.ts';
-
-closeBrowserAtTheEnd();
 
 interface Sent {
   readonly method: string;
@@ -49,33 +48,12 @@ async function squat(port: number, host = '127.0.0.1') {
 const restart = ({ dir, url }: TestWorkspace) => startTestWorkspace({ dir, port: Number(new URL(url).port) });
 
 describe('after a restart', () => {
-  it('the page is signed in again, open or reloaded, and the old token is refused', async () => {
-    const { workspace, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
+  it('the page is signed in again, open or reloaded, the old token is refused, and a picture is shown from its new address', async () => {
+    const { workspace, thread, page, you } = await openWorkspace({ tolerate: /401|ERR_|WebSocket/ });
     let old: string | undefined;
     page.on('request', (request) => {
       old ??= request.headers().authorization;
     });
-    await you.openSession('web');
-    await you.write('before');
-    await see(page.locator('.mine', { hasText: 'before' }));
-    expect(old).toMatch(/^Session /);
-    expect(await page.context().cookies()).toEqual([]);
-    await workspace.close();
-    await see(page.getByText('Offline'));
-    const again = await restart(workspace);
-    await page.locator('#offline').waitFor({ state: 'hidden' });
-    await you.write('open all the time');
-    await see(page.locator('.mine', { hasText: 'open all the time' }));
-    await page.reload();
-    await see(page.locator('.mine', { hasText: 'open all the time' }));
-    await you.write('reloaded');
-    await see(page.locator('.mine', { hasText: 'reloaded' }));
-    const headers = { authorization: old ?? '', origin: again.url };
-    expect((await fetch(`${again.url}/api/v10/users/@me`, { headers })).status).toBe(401);
-  });
-
-  it('a picture is shown from its new address', async () => {
-    const { workspace, thread, page, you } = await openWorkspace();
     await you.openSession('web');
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -87,13 +65,26 @@ describe('after a restart', () => {
     const picture = page.locator('.picture img');
     await see(picture);
     const before = await picture.getAttribute('src');
+    await you.write('before');
+    await see(page.locator('.mine', { hasText: 'before' }));
+    expect(old).toMatch(/^Session /);
+    expect(await page.context().cookies()).toEqual([]);
     await workspace.close();
     await see(page.getByText('Offline'));
-    await restart(workspace);
+    const again = await restart(workspace);
+    await page.locator('#offline').waitFor({ state: 'hidden' });
     await vi.waitFor(async () => expect(await picture.getAttribute('src')).not.toBe(before), 30_000);
     await vi.waitFor(async () =>
       expect(await picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(1),
     );
+    await you.write('open all the time');
+    await see(page.locator('.mine', { hasText: 'open all the time' }));
+    await page.reload();
+    await see(page.locator('.mine', { hasText: 'open all the time' }));
+    await you.write('reloaded');
+    await see(page.locator('.mine', { hasText: 'reloaded' }));
+    const headers = { authorization: old ?? '', origin: again.url };
+    expect((await fetch(`${again.url}/api/v10/users/@me`, { headers })).status).toBe(401);
   });
 });
 
@@ -148,9 +139,19 @@ describe('a process that takes the port while the program is down', () => {
     const sockets = new WebSocketServer({ server });
     const author = { id: workspace.botId, username: 'bot', bot: true, discriminator: '0', avatar: null };
     const message = (at: number, language: string) => ({
-      ...{ id: `999999999999999${String(at).padStart(3, '0')}`, channel_id: thread, author, type: 0, flags: 0 },
-      ...{ timestamp: new Date().toISOString(), edited_timestamp: null, attachments: [], embeds: [], components: [] },
-      ...{ mentions: [], mention_roles: [], content: `\`\`\`${language}\nlet squatted = 1;\n\`\`\`` },
+      id: `999999999999999${String(at).padStart(3, '0')}`,
+      channel_id: thread,
+      author,
+      type: 0,
+      flags: 0,
+      timestamp: new Date().toISOString(),
+      edited_timestamp: null,
+      attachments: [],
+      embeds: [],
+      components: [],
+      mentions: [],
+      mention_roles: [],
+      content: `\`\`\`${language}\nlet squatted = 1;\n\`\`\``,
     });
     sockets.on('connection', (socket) => {
       let s = 0;
@@ -216,27 +217,6 @@ describe('a process that takes the port while the program is down', () => {
     await see(page.getByText('threadmux link'));
     complaints.length = 0;
   });
-
-  it('cannot read the key that the browser keeps', async () => {
-    const { page } = await openWorkspace();
-    const outcome = await page.evaluate(
-      () =>
-        new Promise((resolve) => {
-          const opening = indexedDB.open('threadmux', 1);
-          opening.onsuccess = () => {
-            const asked = opening.result.transaction('keys').objectStore('keys').get('mine');
-            asked.onsuccess = async () => {
-              const { privateKey } = asked.result;
-              const read = await Promise.allSettled(
-                (['pkcs8', 'jwk'] as const).map((form) => crypto.subtle.exportKey(form, privateKey)),
-              );
-              resolve([privateKey.extractable, ...read.map(({ status }) => status)]);
-            };
-          };
-        }),
-    );
-    expect(outcome).toEqual([false, 'rejected', 'rejected']);
-  });
 });
 
 // Chromium looks for "localhost" at ::1 first, also where /etc/hosts does not say so.
@@ -250,13 +230,35 @@ it('while the program runs, a process cannot answer for it at the other address 
   await see(person(page).session('web'));
 });
 
-it('does not sign in a second browser, which needs its own link', async () => {
-  const { workspace } = await openWorkspace();
+it('the key that a browser keeps cannot be read, and the link does not sign in a second browser', async () => {
+  const workspace = await startTestWorkspace();
+  await startThread(workspace, '[agent] web');
   const { link } = workspace;
   const first = await openPage();
   await first.page.goto(link);
   await see(person(first.page).session('web'));
+  expect(await readKey(first.page)).toEqual([false, 'rejected', 'rejected']);
   const second = await openPage({ tolerate: /401/ });
   await second.page.goto(link);
   await see(second.page.getByText('This browser is not signed in'));
 });
+
+/** What a script in the page gets when it asks for the private key. */
+function readKey(page: Page): Promise<unknown> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const opening = indexedDB.open('threadmux', 1);
+        opening.onsuccess = () => {
+          const asked = opening.result.transaction('keys').objectStore('keys').get('mine');
+          asked.onsuccess = async () => {
+            const { privateKey } = asked.result;
+            const read = await Promise.allSettled(
+              (['pkcs8', 'jwk'] as const).map((form) => crypto.subtle.exportKey(form, privateKey)),
+            );
+            resolve([privateKey.extractable, ...read.map(({ status }) => status)]);
+          };
+        };
+      }),
+  );
+}

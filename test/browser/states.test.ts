@@ -2,11 +2,9 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import { startPromptPane } from '../support/prompt-pane.ts';
-import { closeBrowserAtTheEnd, DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { DESKTOP, openPage, PHONE, person, see } from './browser.ts';
 import { openWorkspace } from './page.ts';
 import { startProgram } from './program.ts';
-
-closeBrowserAtTheEnd();
 
 describe.each([
   ['on a desktop', DESKTOP],

@@ -1,24 +1,46 @@
 // Writing, commands, drafts, marks, search and keys: the page as a user works with it.
 
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { withFiles } from '../support/workspace.ts';
 import { startRestClient } from './bot.ts';
-import { closeBrowserAtTheEnd, openPage, PHONE, person, see } from './browser.ts';
-import { buttons, openWorkspace, PROMPT, sayIn, startThread } from './page.ts';
+import { DESKTOP, openPage, PHONE, person, see } from './browser.ts';
+import { buttons, PROMPT, sayIn, shareWorkspace } from './page.ts';
 
-closeBrowserAtTheEnd();
+/** The text whose first answer is lost. */
+const ONCE = 'only once';
+let attempts = 0;
+const start = shareWorkspace({
+  faults: {
+    onRequest: ({ method, path, body }) =>
+      method === 'POST' &&
+      path.endsWith('/messages') &&
+      (body as { content?: string } | undefined)?.content === ONCE &&
+      attempts++ === 0
+        ? { kind: 'apply-then-answer', status: 500 }
+        : undefined,
+  },
+});
+
+/** A page that was opened on a phone. */
+async function startOnPhone() {
+  const world = await start();
+  onTestFinished(() => world.page.setViewportSize(DESKTOP));
+  await world.page.setViewportSize(PHONE);
+  await world.page.goto(world.workspace.url);
+  return world;
+}
 
 describe('the thread of a terminal', () => {
   it('shows output, including unfinished lines, and whether it is running', async () => {
-    const { workspace, thread, page, you, say } = await openWorkspace({ title: '[terminal] shop-npm' });
+    const { workspace, thread, you, name, say } = await start('[terminal]');
     workspace.tellState(thread, { state: 'shell', since: Date.now() });
     await say('```text\n*one*\n> 42% ```');
-    await you.openSession('shop-npm');
+    await you.openSession(name);
     const block = you.last.locator('pre');
     await see(block.getByText('*one*'));
     expect((await block.textContent())?.trimEnd()).toBe('*one*\n> 42%');
-    const word = (text: string) => page.locator('#sessions .word', { hasText: text });
+    const word = (text: string) => you.session(name).locator('.word', { hasText: text });
     await see(word('running'));
     await say('⏹️ Exited with code 1 after 3 s.');
     workspace.tellState(thread, { state: 'ended', since: Date.now() });
@@ -28,9 +50,9 @@ describe('the thread of a terminal', () => {
 
 describe('the line of a running turn', () => {
   it('counts the time while nothing is edited', async () => {
-    const { you, say } = await openWorkspace();
+    const { you, name, say } = await start();
     await say(`-# working · Bash: Run the tests · started <t:${Math.floor(Date.now() / 1000) - 50}:R>`);
-    await you.openSession('web');
+    await you.openSession(name);
     await see(you.last.getByText(/5\d seconds ago/));
     await see(you.last.getByText('1 minute ago'));
   });
@@ -38,7 +60,7 @@ describe('the line of a running turn', () => {
 
 describe('the message box', () => {
   it('has its full height on a phone, where it is hidden at first', async () => {
-    const { page } = await openWorkspace({ viewport: PHONE });
+    const { page } = await startOnPhone();
     await page.locator('#sessions a, #sessions button').filter({ hasText: 'agents' }).first().click();
     const box = page.locator('#text');
     await see(box);
@@ -48,8 +70,8 @@ describe('the message box', () => {
 
 describe('the message box', () => {
   it('sends with Enter, adds a line with Shift+Enter, and shows the message when the server has it', async () => {
-    const { workspace, thread, you } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, you, name } = await start();
+    await you.openSession(name);
     await you.box.pressSequentially('one');
     await you.box.press('Shift+Enter');
     await you.box.pressSequentially('two');
@@ -60,47 +82,37 @@ describe('the message box', () => {
   });
 
   it('keeps a draft for each session, even after a reload', async () => {
-    const { workspace, page, you } = await openWorkspace();
-    await startThread(workspace, '[agent] api');
-    await you.openSession('web');
-    await you.box.fill('for web');
-    await you.openSession('api');
+    const { page, you, name } = await start();
+    const other = await start();
+    await you.openSession(name);
+    await you.box.fill('for this');
+    await you.openSession(other.name);
     expect(await you.box.inputValue()).toBe('');
-    await you.box.fill('for api');
-    await you.openSession('web');
-    expect(await you.box.inputValue()).toBe('for web');
+    await you.box.fill('for the other');
+    await you.openSession(name);
+    expect(await you.box.inputValue()).toBe('for this');
     await page.reload();
-    await you.openSession('api');
-    await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('for api'));
+    await you.openSession(other.name);
+    await vi.waitFor(async () => expect(await you.box.inputValue()).toBe('for the other'));
   });
 
   it('sends a message once, although the answer to the first attempt was lost', async () => {
-    let lost = 0;
-    const { workspace, thread, page, you } = await openWorkspace({
-      tolerate: /500/,
-      faults: {
-        onRequest: ({ method, path, body }) =>
-          method === 'POST' &&
-          path.endsWith('/messages') &&
-          (body as { content?: string } | undefined)?.content === 'only once' &&
-          lost++ === 0
-            ? { kind: 'apply-then-answer', status: 500 }
-            : undefined,
-      },
-    });
-    await you.openSession('web');
-    await you.write('only once');
+    const { workspace, thread, page, complaints, you, name } = await start();
+    attempts = 0;
+    await you.openSession(name);
+    await you.write(ONCE);
     await see(page.locator('#send-trouble', { hasText: 'It is still here' }));
     await you.box.press('Enter');
     await vi.waitFor(async () => expect(await you.box.inputValue()).toBe(''));
     const said = (await workspace.person.messages(thread)).map(({ content }) => content);
-    expect([lost, said.filter((content) => content === 'only once')]).toEqual([2, ['only once']]);
-    expect(await page.locator('.mine', { hasText: 'only once' }).count()).toBe(1);
+    expect([attempts, said.filter((content) => content === ONCE)]).toEqual([2, [ONCE]]);
+    expect(await page.locator('.mine', { hasText: ONCE }).count()).toBe(1);
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('500')]);
   });
 
   it('sends a text that is too long for a message as a file', async () => {
-    const { workspace, thread, page, you } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, page, you, name } = await start();
+    await you.openSession(name);
     await you.box.fill('x'.repeat(2001));
     await see(page.getByText('2001 characters: it will be sent as a file'));
     await you.box.press('Enter');
@@ -114,8 +126,8 @@ describe('the message box', () => {
 
 describe('the conversation', () => {
   it('shows Markdown with highlighted code, tables, small lines, times and links to threads', async () => {
-    const { thread, page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { thread, page, you, name, say } = await start();
+    await you.openSession(name);
     const at = Math.floor(Date.now() / 1000) + 7260;
     await say(
       `# Head\n**bold** \`code\` <#${thread}> <t:${at}:R>\n-# small\n\n| a | b |\n| --- | ---: |\n| 1 | 2 |\n\n\`\`\`ts\nconst x: number = 1; // note\n\`\`\`\n\`\`\`ansi\n\u001b[1;31mred\u001b[0m plain\n\`\`\``,
@@ -125,15 +137,15 @@ describe('the conversation', () => {
     await see(you.last.locator('.hl-comment', { hasText: '// note' }));
     expect(await you.last.locator('td.right').textContent()).toBe('2');
     expect(await you.last.locator('.subtext').textContent()).toBe('small');
-    expect(await you.last.locator('a.mention').textContent()).toBe('web');
+    expect(await you.last.locator('a.mention').textContent()).toBe(name);
     expect(await you.last.locator('.body time').textContent()).toBe('in 2 hours');
     expect(await you.last.locator('.ansi-1.bold').textContent()).toBe('red');
     expect(await page.locator('pre').first().textContent()).toBe('const x: number = 1; // note');
   });
 
   it('shows the picture of a screen, and after an edit the new one in its place', async () => {
-    const { workspace, thread, page, you } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, page, you, name } = await start();
+    await you.openSession(name);
     const screen = async (ansi: string, description: string) => {
       const png = await renderPicture(ansi, { width: 80, height: 24 });
       const attachments = [{ id: '0', filename: 'screen.png', description }];
@@ -157,8 +169,8 @@ describe('the conversation', () => {
   });
 
   it('updates in place: edits, reactions, delivery marks, deletions', async () => {
-    const { workspace, thread, page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, page, you, name, say } = await start();
+    await you.openSession(name);
     const message = await say('-# working · 3 s');
     workspace.tellState(thread, { state: 'working', since: Date.now() - 3_000 });
     await see(page.locator('#place-state', { hasText: 'working' }));
@@ -186,34 +198,35 @@ describe('the conversation', () => {
   });
 
   it('shows who is typing, and what is waiting for the user, in the list and in the title', async () => {
-    const { workspace, thread, page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, page, you, name, say } = await start();
+    await you.openSession(name);
     await workspace.bot('POST', `/channels/${thread}/typing`);
     await see(page.locator('#typing'));
     workspace.tellState(thread, { state: 'working', since: Date.now() });
-    await see(you.session('web').getByText('working'));
+    await see(you.session(name).getByText('working'));
     await you.openSession('agents');
     await say('🔔 Claude wants to use **Bash**', { components: buttons('Allow') });
     workspace.tellState(thread, { state: 'needs_person', for: 'permission', since: Date.now() });
-    await see(you.session('web').getByText('needs you'));
-    await see(you.session('web').getByText('laptop'));
+    await see(you.session(name).getByText('needs you'));
+    await see(you.session(name).getByText('laptop'));
     expect(await page.title()).toBe('(1) agents · threadmux');
-    await you.openSession('web');
+    await you.openSession(name);
     await see(page.locator('.divider.new').or(page.locator('.prompt')));
+    workspace.tellState(thread, { state: 'idle', since: Date.now() });
   });
 
   it('marks messages as unread until they were seen', async () => {
-    const { workspace, page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, page, you, name, say } = await start();
+    await you.openSession(name);
     await say('seen');
     await see(you.last.getByText('seen'));
     await you.openSession('agents');
     await say('first new');
     await say('second new');
-    await see(you.session('web').locator('.count', { hasText: '2' }));
-    await you.openSession('web');
+    await see(you.session(name).locator('.count', { hasText: '2' }));
+    await you.openSession(name);
     await see(page.locator('.divider.new'));
-    await you.session('web').locator('.count').waitFor({ state: 'detached' });
+    await you.session(name).locator('.count').waitFor({ state: 'detached' });
     await sayIn(workspace, workspace.channelId)('elsewhere');
     await see(you.session('agents').locator('.count', { hasText: '1' }));
   });
@@ -221,7 +234,7 @@ describe('the conversation', () => {
 
 describe('the page', () => {
   it('offers slash commands, completes their options, and runs them', async () => {
-    const { workspace, thread, page, you } = await openWorkspace();
+    const { workspace, thread, page, you, name } = await start();
     const bot = await startRestClient(workspace);
     bot.on('autocomplete', ({ options }) => [
       { name: 'mini', value: 'mini' },
@@ -240,7 +253,7 @@ describe('the page', () => {
       },
     ]);
     await page.reload();
-    await you.openSession('web');
+    await you.openSession(name);
     await page.getByRole('button', { name: 'Commands' }).click();
     await see(page.getByRole('option', { name: '/new' }));
     await you.box.pressSequentially('ne');
@@ -265,7 +278,7 @@ describe('the page', () => {
   });
 
   it('lists the commands of Claude Code beside ours, and sends the one that was chosen', async () => {
-    const { workspace, thread, page, you } = await openWorkspace();
+    const { workspace, thread, page, you, name } = await start();
     const bot = await startRestClient(workspace);
     const theirs = [
       '/status · Claude Code · version, model and account',
@@ -283,7 +296,7 @@ describe('the page', () => {
       { name: 'claude', description: 'run a command of Claude Code', options: [command] },
     ]);
     await page.reload();
-    await you.openSession('web');
+    await you.openSession(name);
     const options = page.locator('#suggestions [role=option]');
     const sent = async () => (await workspace.person.messages(thread))[0]?.content.trim();
 
@@ -317,17 +330,17 @@ describe('the page', () => {
   });
 
   it('sends an unknown command as a message', async () => {
-    const { workspace, thread, you } = await openWorkspace();
-    await you.openSession('web');
+    const { workspace, thread, you, name } = await start();
+    await you.openSession(name);
     await you.write('/compact');
     await see(you.last.getByText('/compact'));
     expect((await workspace.person.messages(thread))[0]?.content).toBe('/compact');
   });
 
   it('lets the user choose several options, and sends nothing before they submit', async () => {
-    const { workspace, page, you, say } = await openWorkspace();
+    const { workspace, page, you, name, say } = await start();
     const bot = await startRestClient(workspace);
-    await you.openSession('web');
+    await you.openSession(name);
     const option = (n: number) => ({ label: `option ${n}`, value: `${n}`, description: `about ${n}` });
     await say('which?', {
       components: [
@@ -345,8 +358,8 @@ describe('the page', () => {
   });
 
   it('says so when nobody answers a tap', async () => {
-    const { page, you, say } = await openWorkspace();
-    await you.openSession('web');
+    const { page, you, name, say } = await start();
+    await you.openSession(name);
     await say('tap', { components: buttons('Allow') });
     await you.button('Allow').click();
     await see(page.locator('.components .trouble', { hasText: 'Nobody answered' }));
@@ -355,14 +368,14 @@ describe('the page', () => {
 
 describe('the keyboard', () => {
   it('switches between sessions, searches every message, and returns to the box', async () => {
-    const { workspace, page, you, say } = await openWorkspace();
-    const other = await startThread(workspace, '[agent] api');
-    for (let at = 0; at < 150; at++) await sayIn(workspace, other)(`line ${at} of many${at === 7 ? ' needle' : ''}`);
-    await sayIn(workspace, other)('the very last');
+    const { page, you, name, say } = await start();
+    const other = await start();
+    for (let at = 0; at < 150; at++) await other.say(`line ${at} of many${at === 7 ? ' needle' : ''}`);
+    await other.say('the very last');
     await say('nothing here');
-    await you.openSession('web');
+    await you.openSession(name);
     await page.keyboard.press('Alt+ArrowDown');
-    await see(page.locator('#place-name', { hasText: 'api' }));
+    await see(page.locator('#place-name', { hasText: other.name }));
     await see(you.last.getByText('the very last'));
     await page.keyboard.press('Control+k');
     await page.keyboard.type('many needle');
@@ -381,7 +394,8 @@ describe('the keyboard', () => {
 
 describe('the look of the page', () => {
   it('follows the system until the user chooses, and remembers the choice', async () => {
-    const { page } = await openWorkspace({ colorScheme: 'dark' });
+    const { page } = await start();
+    await page.emulateMedia({ colorScheme: 'dark' });
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await background();
     await page.getByRole('button', { name: 'Theme: as the system' }).click();
@@ -389,14 +403,15 @@ describe('the look of the page', () => {
     expect(light).not.toBe(dark);
     await page.reload();
     expect(await background()).toBe(light);
+    await page.evaluate(() => localStorage.removeItem('threadmux:theme'));
   });
 
   it('has a list and a conversation on a phone, with a way back, and never scrolls sideways', async () => {
-    const { page, you, say } = await openWorkspace({ viewport: PHONE });
+    const { page, you, name, say } = await startOnPhone();
     await say(`\`\`\`\n${'wide '.repeat(80)}\n\`\`\`\n${'x'.repeat(300)}`);
     await see(page.locator('#list'));
     expect(await page.locator('#talk').isVisible()).toBe(false);
-    await you.openSession('web');
+    await you.openSession(name);
     expect(await page.locator('#list').isVisible()).toBe(false);
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
     expect(await page.locator('#scroller').evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
@@ -407,7 +422,7 @@ describe('the look of the page', () => {
 
 describe('notifications', () => {
   it('are requested only by a button, and appear when a session needs the user or is done', async () => {
-    const { workspace, thread, page: first } = await openWorkspace();
+    const { workspace, thread, name } = await start();
     const { page } = await openPage();
     await page.context().grantPermissions(['notifications'], { origin: workspace.url });
     await page.addInitScript(() => {
@@ -428,7 +443,7 @@ describe('notifications', () => {
     });
     await page.goto(workspace.link);
     const you = person(page);
-    await see(you.session('web'));
+    await see(you.session(name));
     const look = () =>
       page.evaluate(() => {
         const all = window as unknown as { shown: string[]; asked(): number };
@@ -441,7 +456,8 @@ describe('notifications', () => {
     await say('🔔 Claude wants', { components: buttons('Allow') });
     await say('working', { flags: 4096 });
     await say('the reply');
-    await vi.waitFor(async () => expect(await look()).toEqual({ shown: ['web needs you', 'web is done'], asked: 1 }));
-    await first.close();
+    await vi.waitFor(async () =>
+      expect(await look()).toEqual({ shown: [`${name} needs you`, `${name} is done`], asked: 1 }),
+    );
   });
 });

@@ -144,7 +144,9 @@ describe('the configuration', () => {
 describe('the agents', () => {
   const agents = (file: object) => {
     const { agent, agents } = parseConfig({
-      ...{ env: {}, hostname: 'here', file: { path: 'config.json', text: JSON.stringify(file) } },
+      env: {},
+      hostname: 'here',
+      file: { path: 'config.json', text: JSON.stringify(file) },
     });
     return { agent, agents };
   };

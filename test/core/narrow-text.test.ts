@@ -11,6 +11,8 @@ it.each([
   ['empty lines around', '\n\n   a\n     b\n\n', 'a\n  b'],
   ['runs of empty lines', 'a\n\n\n\nb', 'a\n\nb'],
   ['a rule', '─'.repeat(200), '─'.repeat(20)],
+  ['a rule of text', '='.repeat(200), '='.repeat(20)],
+  ['a command that looks like a rule', `${'_'.repeat(20)} | __ --_`, `${'_'.repeat(20)}\n| __ --_`],
   ['a wide box', `│ ${'word '.repeat(6)}│`, 'word word word word\nword word'],
   ['a box that fits', '╭──╮\n│ a│\n╰──╯', '╭──╮\n│ a│\n╰──╯'],
   ['a list', 'x\n  1. one two three four five six', 'x\n  1. one two three\n  four five six'],

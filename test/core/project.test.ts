@@ -20,13 +20,26 @@ describe('a project', () => {
   it('takes what it does not say from the top level, except its sessions and the one that its channel talks to', () => {
     const config = parsed({
       ...withProjects({ path: '~/shop', defaults: { model: 'opus' }, panel: false }),
-      ...{ defaults: { model: 'sonnet', permissionMode: 'plan' }, onLimit: 'hold', panel: true, talk: 'main' },
-      ...{ worktreeSetup: 'npm ci', sessions: [{ name: 'main' }], progress: 'quiet' },
+      defaults: { model: 'sonnet', permissionMode: 'plan' },
+      onLimit: 'hold',
+      panel: true,
+      talk: 'main',
+      worktreeSetup: 'npm ci',
+      sessions: [{ name: 'main' }],
+      progress: 'quiet',
     });
     const [shop, none] = projectsOf(config, config.servers);
     expect(shop).toMatchObject({
-      ...{ server: 'discord', path: '~/shop', name: 'shop', onLimit: 'hold', panel: false, talk: undefined },
-      ...{ sessions: [], worktreeSetup: 'npm ci', onArchive: 'leave', threadsStart: false },
+      server: 'discord',
+      path: '~/shop',
+      name: 'shop',
+      onLimit: 'hold',
+      panel: false,
+      talk: undefined,
+      sessions: [],
+      worktreeSetup: 'npm ci',
+      onArchive: 'leave',
+      threadsStart: false,
       defaults: { model: 'opus', permissionMode: 'plan', progress: 'quiet' },
     });
     expect(none).toMatchObject({
@@ -126,7 +139,10 @@ describe('the settings of a session', () => {
     if (project === undefined) throw new Error('no project');
     const settings = settingsOf(project, 'shop', { permissionMode: 'acceptEdits' });
     expect(settings).toEqual({
-      ...{ model: 'sonnet', permissionMode: 'acceptEdits', progress: 'verbose', args: ['--verbose'] },
+      model: 'sonnet',
+      permissionMode: 'acceptEdits',
+      progress: 'verbose',
+      args: ['--verbose'],
     });
     const place = { scripts: '', home: '', directory: '/' };
     const { argv } = claude.launch({ ...place, command: ['claude'], settings });

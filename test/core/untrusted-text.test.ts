@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ThreadmuxError } from '../../core/errors.ts';
@@ -11,6 +12,9 @@ import {
 } from '../../core/untrusted-text.ts';
 import { connectionFailed } from '../../hosts/host-errors.ts';
 import { outsideCode } from '../support/markdown.ts';
+
+/** As on the page of the workspace; it has no types. */
+const page = createRequire(import.meta.url)('markdown-it')({ html: false, linkify: true, breaks: true });
 
 const LINK = '[Tap here to reconnect](https://evil.example)';
 
@@ -34,6 +38,21 @@ describe('untrusted text', () => {
     expect(untrustedText(`# ${LINK} <@1> **b**`)).toBe(
       '\\# \\[Tap here to reconnect\\](https://evil.example) \\<\\@1\\> \\*\\*b\\*\\*',
     );
+  });
+
+  it.each([
+    'words\n===',
+    'words\n ---',
+    'a\n\n---\nb',
+    'a\n- b\n- c',
+    'a\n  + b',
+    'a\n1. b\n22) c',
+    'a|b\n:-:\nc',
+    'a\n-# b',
+    'a\n> b',
+    'a\n# b',
+  ])('is no heading, list, rule or table on the page either: %j', (text) => {
+    expect(page.render(`🔔 ${untrustedText(text)}`)).not.toMatch(/<(?!\/?p>|br>)/);
   });
 
   it('is code in errors that are not ours, and in those of hosts', () => {

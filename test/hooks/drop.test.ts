@@ -305,7 +305,8 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
     const { ino: id } = statSync(path, { bigint: true });
     expect(readLetter(first)).toMatchObject({
       letter: {
-        ...{ ...TOLD, status: '{"model": "ü"}' },
+        ...TOLD,
+        status: '{"model": "ü"}',
         transcript: { id: String(id), size: data.length, from, bytes: data.subarray(from) },
       },
     });

@@ -58,6 +58,7 @@ describe('a letter', () => {
 
   it.each([
     ['its headers', 'project', 300_000],
+    ['its project', 'project', 9_000],
     ['the id of its session', 'session_id', 10_000],
   ])('is corrupt if a hostile host makes %s too long to be kept', (_, key, length) => {
     const long = 'x'.repeat(length);

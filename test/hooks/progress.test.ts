@@ -45,7 +45,11 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
   const follow = (more: Partial<FollowedTurn> = {}, since = Date.now()): FollowedTurn => ({
     read: () => readTurn(transcript, { promptId: STEPS }),
     version: () => statSync(transcript, { throwIfNoEntry: false })?.size ?? 0,
-    ...{ key: 'web', rest, isAsking: () => false, look: async () => 'busy', lastPosted: () => last },
+    key: 'web',
+    rest,
+    isAsking: () => false,
+    look: async () => 'busy',
+    lastPosted: () => last,
     async say(texts) {
       for (const { uuid, text } of texts.slice(said.length)) {
         said.push(text);
@@ -53,8 +57,19 @@ async function start(options: Partial<ProgressOptions> = {}, home = tempHome()) 
       }
     },
     record: {
-      ...{ thread, message: '', posts: 0, since, host: 'laptop', tmux: '', pane: '%1', directory: '/', cwd: '/' },
-      ...{ agent: 'claude', claudeSession: 's', transcript, promptId: STEPS },
+      thread,
+      message: '',
+      posts: 0,
+      since,
+      host: 'laptop',
+      tmux: '',
+      pane: '%1',
+      directory: '/',
+      cwd: '/',
+      agent: 'claude',
+      claudeSession: 's',
+      transcript,
+      promptId: STEPS,
     },
     ...more,
   });
@@ -279,7 +294,10 @@ describe('the line of a turn', () => {
     id: label,
     name: label.split(' ')[0] ?? '',
     label,
-    ...{ input: {}, at: 1, failure, outcome },
+    input: {},
+    at: 1,
+    failure,
+    outcome,
   });
   const turn: AgentTurn = {
     promptId: 'p',

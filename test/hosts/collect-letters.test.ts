@@ -1,15 +1,19 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +24,7 @@ import { type CollectState, keepCollecting } from '../../hosts/collect-letters.t
 import { letterReader } from '../../hosts/collect-letters-script.ts';
 import type { Host } from '../../hosts/host.ts';
 import { killNow } from '../support/hook-process.ts';
+import { commandLines } from '../support/processes.ts';
 import { loginShells, type SshServer, type SshServerOptions, startSshServer } from '../support/ssh-server.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -28,7 +33,7 @@ const TOOLS = ['sh', 'bash', 'cat', 'wc', 'rm', 'mv', 'mkdir', 'mkfifo', 'sleep'
 
 function bareTools(from?: string): string {
   const folder = tempFolder();
-  for (const tool of TOOLS) execFileSync('ln', ['-s', from ?? `/bin/${tool}`, join(folder, tool)]);
+  for (const tool of TOOLS) symlinkSync(from ?? `/bin/${tool}`, join(folder, tool));
   return folder;
 }
 
@@ -53,7 +58,8 @@ function farHome(server: SshServer, name: string): Far {
   if (!existsSync(bell)) execFileSync('mkfifo', [bell]);
   onTestFinished(() => processesOf(home).forEach(killNow));
   return {
-    ...{ server, home },
+    server,
+    home,
     write(box, number, text) {
       const folder = join(home, 'outbox', box);
       mkdirSync(folder, { recursive: true });
@@ -61,7 +67,11 @@ function farHome(server: SshServer, name: string): Far {
       renameSync(join(folder, '.new'), join(folder, `${number}.77`));
       return `${box}/${number}.77`;
     },
-    ring: () => void execFileSync('sh', ['-c', 'echo 1<> "$1"', 'sh', bell]),
+    ring() {
+      const fd = openSync(bell, 'r+'); // like `drop`, for reading and writing: it does not wait for a reader
+      writeSync(fd, '\n');
+      closeSync(fd);
+    },
     letters: () =>
       readdirSync(join(home, 'outbox')).flatMap((box) =>
         readdirSync(join(home, 'outbox', box)).map((letter) => `${box}/${letter}`),
@@ -72,11 +82,9 @@ function farHome(server: SshServer, name: string): Far {
 
 /** Collectors of this home on the host, with their helpers; not the ssh that started them. */
 function processesOf(home: string): readonly number[] {
-  const all = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 });
-  return all.split('\n').flatMap((line) => {
-    const [, pid, args = ''] = line.match(/^\s*(\d+) (.*)$/) ?? [];
-    return args.startsWith('sh -c ') && args.includes(`${home} `) ? [Number(pid)] : [];
-  });
+  return commandLines().flatMap(({ pid, args }) =>
+    args.startsWith('sh -c ') && args.includes(`${home} `) ? [pid] : [],
+  );
 }
 
 function collect(far: Far, host: Host = far.server.host(), more: Partial<Parameters<typeof keepCollecting>[0]> = {}) {
@@ -85,7 +93,10 @@ function collect(far: Far, host: Host = far.server.host(), more: Partial<Paramet
   const states: CollectState[] = [];
   const stop = new AbortController();
   const collector = keepCollecting({
-    ...{ host, home: far.home, signal: stop.signal, heartbeatSeconds: 1 },
+    host,
+    home: far.home,
+    signal: stop.signal,
+    heartbeatSeconds: 1,
     backoffMs: { first: 50, longest: 400 },
     onState: (state) => void states.push(state),
     take(box, name, letter) {
@@ -103,10 +114,9 @@ function collect(far: Far, host: Host = far.server.host(), more: Partial<Paramet
 
 const soon = (check: () => void | Promise<void>) => vi.waitFor(check, { timeout: 15_000, interval: 20 });
 const sshClients = (far: Far) =>
-  execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 })
-    .split('\n')
-    .filter((line) => line.includes(far.server.controlDir))
-    .map((line) => ({ pid: Number(line.trim().split(' ')[0]), isMaster: line.includes('[mux]') }));
+  commandLines()
+    .filter(({ args }) => args.includes(far.server.controlDir))
+    .map(({ pid, args }) => ({ pid, isMaster: args.includes('[mux]') }));
 
 describe('the collector', () => {
   it('lets an empty letter keep its place while its hook waits for space, and no longer', async () => {
@@ -360,7 +370,7 @@ describe('what is compared on the host', () => {
     async (sh) => {
       const [tools, log] = [bareTools(), join(tempFolder(), 'naps')];
       for (const tool of ['sh', 'sleep']) rmSync(join(tools, tool));
-      execFileSync('ln', ['-s', `/bin/${sh}`, join(tools, 'sh')]);
+      symlinkSync(`/bin/${sh}`, join(tools, 'sh'));
       writeFileSync(join(tools, 'sleep'), `#!/bin/sh\necho "$1" >> '${log}'\nexec /bin/sleep 0.03\n`, { mode: 0o755 });
       const far = await startFar({ path: tools });
       const [value, attached] = [join(far.home, 'value'), join(far.home, 'attached')];

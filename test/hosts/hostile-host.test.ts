@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { footer } from '../../agents/status-line.ts';
@@ -42,12 +43,35 @@ describe('a hostile host', () => {
   it('is disconnected when it sends lines without end', async () => {
     const lost: string[] = [];
     const collector = keepCollecting({
-      ...{ host: answering('yes beat'), home: '/h', signal: new AbortController().signal },
-      ...{ take: () => undefined, backoffMs: { first: 60_000, longest: 60_000 } },
+      host: answering('yes beat'),
+      home: '/h',
+      signal: new AbortController().signal,
+      take: () => undefined,
+      backoffMs: { first: 60_000, longest: 60_000 },
       onState: (state) => void (state.kind === 'lost' && lost.push(state.because)),
     });
     await vi.waitFor(() => expect(lost).toEqual(['far sends too many lines without a letter.']), 15_000);
     await collector.close();
+  });
+
+  it('that ends each connection, but answers otherwise, is not connected to without a pause', async () => {
+    const far = answering('echo beat');
+    let starts = 0;
+    const host: Host = {
+      ...far,
+      start(...args) {
+        starts++;
+        return far.start(...args);
+      },
+    };
+    const options = { host, home: '/h', signal: new AbortController().signal, take: () => undefined };
+    // Every answer of the host says that it is back.
+    const again = setInterval(() => collector.tryNow(), 5);
+    const collector = keepCollecting({ ...options, onState: () => {} });
+    onTestFinished(() => clearInterval(again));
+    await sleep(2_500);
+    await collector.close();
+    expect(starts).toBeLessThanOrEqual(6);
   });
 
   it.each(['x', '\n', 'x\n'])('has no endless transcript of %j', async (content) => {
@@ -65,8 +89,13 @@ describe('a hostile host', () => {
     const row = ['7', '%%1', '8', '0', '', '', '', '80', '24'].join('\\t');
     const far = answering(`printf 'pane ${row}\\nopen 9\\nsegment 1 0 0\\n'`, () => asked++);
     const follower = followRemote({
-      ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy: tempFolder(), log: silentLog },
-      ...{ untilBack: async () => {}, tell: () => {} },
+      tmux: tmuxOn(far),
+      pane: PANE,
+      folder: '/streams/1/log',
+      copy: tempFolder(),
+      log: silentLog,
+      untilBack: async () => {},
+      tell: () => {},
     });
     await vi.waitFor(() => expect(asked).toBeGreaterThan(1), 10_000);
     const before = asked;
@@ -91,8 +120,13 @@ describe('a hostile host', () => {
     };
     const copy = tempFolder();
     const follower = followRemote({
-      ...{ tmux: tmuxOn(far), pane: PANE, folder: '/streams/1/log', copy, log: silentLog },
-      ...{ untilBack: async () => {}, tell: () => {} },
+      tmux: tmuxOn(far),
+      pane: PANE,
+      folder: '/streams/1/log',
+      copy,
+      log: silentLog,
+      untilBack: async () => {},
+      tell: () => {},
     });
     await vi.waitFor(() => expect(readdirSync(copy).length).toBeGreaterThan(1_000), 60_000);
     await new Promise((resolve) => setTimeout(resolve, 5_000));
@@ -107,7 +141,7 @@ describe('a hostile host', () => {
     await once(server, 'listening');
     const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const file = { id: '1', filename: 'a b.txt', size: 4, url: `${api}/a.txt` };
-    const message = { ...{ id: '7', channelId: '1', authorId: '2', author: 'me', text: '' }, attachments: [file] };
+    const message = { id: '7', channelId: '1', authorId: '2', author: 'me', text: '', attachments: [file] };
     const hosts = { isLocal: () => false, get: () => answering("printf '/h/\\033[201~\\r!rm -rf ~'") };
     const parts = { api, hosts, remote: { home: async () => '/home/me/.threadmux/for/laptop' } };
     const { paths } = await fetchAttachments(message, 'far', parts as never);
@@ -145,6 +179,12 @@ describe('a hostile host', () => {
     expect(taken.refused).toEqual([expect.stringContaining('could not be read in time')]);
   });
 
+  it('cannot stop a reply with a path that is too long for a program', async () => {
+    const rules = { host: local(), home: '/h', project: '/p', cwd: '/p' };
+    const { refused } = await takeOutgoingRemoteFiles(`[ATTACH: ${'a'.repeat(200_000)}]`, rules);
+    expect(refused).toEqual([expect.stringMatching(/: not a path$/)]);
+  });
+
   it('is not read any further when it prints more than an answer can have', async () => {
     const lines = (bytes: number) => `echo yes; head -c ${bytes} /dev/zero | tr '\\0' '\\n'`;
     const rules = { host: answering(lines(31_000_000)), home: '/h', project: '/p', cwd: '/p' };
@@ -161,8 +201,13 @@ describe('a hostile host', () => {
     const delivered: string[] = [];
     const stop = new AbortController();
     const done = runCourier({
-      ...{ home, outbox, log: silentLog, arrived: ({ pane }) => void delivered.push(`arrived ${pane}`) },
-      ...{ deliver: async ({ pane }) => void delivered.push(pane), lingerMs: 60_000, signal: stop.signal },
+      home,
+      outbox,
+      log: silentLog,
+      arrived: ({ pane }) => void delivered.push(`arrived ${pane}`),
+      deliver: async ({ pane }) => void delivered.push(pane),
+      lingerMs: 60_000,
+      signal: stop.signal,
     });
     await vi.waitFor(() => expect(delivered).toContain('%7'), 10_000);
     stop.abort();

@@ -19,10 +19,14 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addThreadmux } from '../../agents/claude/settings.ts';
 import { driverOf } from '../../agents/list.ts';
 import { writeWhole } from '../../home/atomic-write.ts';
+import { loadConfig } from '../../home/config-file.ts';
 import { loadAutoThreads } from '../../home/installed.ts';
 import { tryLock } from '../../home/lock.ts';
 import { findHostPaths } from '../../hosts/host-home.ts';
 import { readHostFiles, removeHostFile, writeHostFile } from '../../hosts/host-user-files.ts';
+import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
+import { filesForHosts } from '../../install/program-files.ts';
+import { openHostList } from '../../tmux/host-list.ts';
 import { addSourceLine } from '../../tmux/tmux-hooks.ts';
 import { startBareHost } from '../support/bare-host.ts';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
@@ -33,23 +37,27 @@ const PROGRAM = fileURLToPath(new URL('../../dist/bin/threadmux.js', import.meta
 const ID = '123456789012345678';
 const TOKEN = `secret-of-${process.pid}-and-nobody-else`;
 const SERVER = {
-  ...{ name: 'work', api: 'http://127.0.0.1:9/api/v10', token: TOKEN, channel: ID, allow: [ID] },
+  name: 'work',
+  api: 'http://127.0.0.1:9/api/v10',
+  token: TOKEN,
+  channel: ID,
+  allow: [ID],
 };
 
 type There = Awaited<ReturnType<typeof startBareHost>>;
 
-/** A machine with one other host, named mini. */
+/** A machine with one other host, named mini. `run` and `must` start the program, `install` and `uninstall` do not. */
 function machine(there: There, name = 'laptop', servers: readonly object[] = [SERVER]) {
   const home = tempHome();
-  const hosts = { mini: { ssh: 'far', socket: there.socket } };
-  writeWhole(home.path('config.json'), JSON.stringify({ host: name, hosts, servers }));
+  const config = { host: name, hosts: { mini: { ssh: 'far', socket: there.socket } }, servers };
+  writeWhole(home.path('config.json'), JSON.stringify(config));
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: home.root,
+    THREADMUX_HOME: home.root,
+    THREADMUX_SSH_CONFIG: there.configFile,
+  };
   const run = async (...args: readonly string[]) => {
-    const env = {
-      PATH: process.env.PATH,
-      HOME: home.root,
-      THREADMUX_HOME: home.root,
-      THREADMUX_SSH_CONFIG: there.configFile,
-    };
     const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const [stdout, stderr, code] = await Promise.all([
       text(child.stdout),
@@ -64,7 +72,19 @@ function machine(there: There, name = 'laptop', servers: readonly object[] = [SE
     expect(ran.said).not.toContain(TOKEN);
     return ran.said;
   };
-  return { home, run, must, ours: join(there.home, '.threadmux', 'for', name) };
+  const hosts = openHostList({ config: loadConfig(home, env), home, env });
+  onTestFinished(() => hosts.close());
+  const options = () => ({ root: home.root, name, host: hosts.get('mini'), tmux: hosts.tmux('mini') });
+  return {
+    home,
+    run,
+    must,
+    ours: join(there.home, '.threadmux', 'for', name),
+    install: async (more: Partial<HostInstallOptions> = {}) =>
+      (await installOn({ ...options(), files: filesForHosts(name, true), ...more })).join('\n'),
+    uninstall: async (more: Partial<Parameters<typeof uninstallOn>[0]> = {}) =>
+      (await uninstallOn({ ...options(), ...more })).join('\n'),
+  };
 }
 
 function put(there: There, name: string, content: string, mode = 0o644): string {
@@ -92,7 +112,7 @@ describe('install --host', () => {
     there.tmux('new-session', '-d', '-s', 'shop');
     put(there, SETTINGS, ODD, 0o600);
     const before = folderListing(there.home);
-    const { must, ours } = machine(there);
+    const { must, ours, install, uninstall } = machine(there);
 
     expect(await must('install', '--host', 'mini', '--dry-run')).toContain(`+`);
     expect(folderListing(there.home)).toEqual(before);
@@ -107,7 +127,7 @@ describe('install --host', () => {
     expect(there.tmux('show-hooks', '-g')).toContain('@threadmux-event-');
 
     const installed = folderListing(there.home);
-    expect(await must('install', '--host', 'mini')).toContain('already up to date');
+    expect(await install()).toContain('already up to date');
     expect(folderListing(there.home)).toEqual(installed);
 
     expect(await must('uninstall', '--host', 'mini', '--dry-run')).toContain(`-`);
@@ -116,13 +136,13 @@ describe('install --host', () => {
     expect(gone).toContain('removed the hooks from the running server');
     expect(there.tmux('show-hooks', '-g')).not.toContain('threadmux');
     expect(folderListing(there.home)).toEqual(before);
-    expect(await must('uninstall', '--host', 'mini')).toContain('nothing to remove');
+    expect(await uninstall()).toContain('nothing to remove');
   });
 
   it('adds the extensions of all agents on the host, in folders of this machine, and leaves nothing behind', async () => {
     const there = await startBareHost();
     const before = folderListing(there.home);
-    const { must, ours, run } = machine(there);
+    const { must, ours, run, uninstall } = machine(there);
     const said = await must('install', '--host', 'mini', '--agent', 'all');
     const file = `${there.home}/.gemini/extensions/threadmux-laptop/hooks/hooks.json`;
     const others = ['.config/opencode/plugins/threadmux-laptop.js', '.pi/agent/extensions/threadmux-laptop/index.js'];
@@ -136,51 +156,50 @@ describe('install --host', () => {
     const installed = folderListing(there.home);
     expect(await must('install', '--host', 'mini', '--agent', 'all')).not.toContain(': added');
     expect(folderListing(there.home)).toEqual(installed);
-    await must('uninstall', '--host', 'mini');
+    await uninstall();
     expect(folderListing(there.home).filter((line) => !line.startsWith('.threadmux'))).toEqual(before);
-    await must('uninstall', '--host', 'mini', '--purge');
+    await uninstall({ purge: true });
     expect(folderListing(there.home)).toEqual(before);
   });
 
-  it.each([
-    ['opencode', '.config/opencode/plugins', 'threadmux-laptop.js', 'opencode/plugin.js'],
-    ['pi', '.pi/agent/extensions', 'threadmux-laptop/index.js', 'pi/extension.js'],
-  ])(
-    'puts what %s loads on the host, beside what is there, and removes exactly that',
-    async (agent, folder, file, loaded) => {
-      const there = await startBareHost();
-      mkdirSync(join(there.home, folder), { recursive: true });
-      writeFileSync(join(there.home, folder, 'theirs.js'), '// of the user\n');
-      const before = folderListing(there.home);
-      const { must, ours } = machine(there);
-      await must('install', '--host', 'mini', '--agent', agent);
-      const text = readFileSync(join(there.home, folder, file), 'utf8');
-      const [, path = ''] = /from "([^"]+)"/.exec(text) ?? [];
-      expect(path).toBe(`${ours}/bin/${loaded}`);
+  it('puts what OpenCode and pi load on the host, beside what is there, and removes exactly that', async () => {
+    const there = await startBareHost();
+    const loaded = [
+      ['opencode', '.config/opencode/plugins', 'threadmux-laptop.js', 'opencode/plugin.js'],
+      ['pi', '.pi/agent/extensions', 'threadmux-laptop/index.js', 'pi/extension.js'],
+    ] as const;
+    for (const [, folder] of loaded) put(there, join(folder, 'theirs.js'), '// of the user\n');
+    const before = folderListing(there.home);
+    const { must, uninstall, ours } = machine(there);
+    await must('install', '--host', 'mini', '--agent', 'opencode,pi');
+    for (const [agent, folder, file, program] of loaded) {
+      const [, path = ''] = /from "([^"]+)"/.exec(readFileSync(join(there.home, folder, file), 'utf8')) ?? [];
+      expect(path).toBe(`${ours}/bin/${program}`);
       for (const name of driverOf(agent).files ?? []) expect(existsSync(join(ours, 'bin', name)), name).toBe(true);
       rmSync(path);
-      await must('install', '--host', 'mini');
-      expect(existsSync(path)).toBe(true); // kept up to date without being named
-      await must('uninstall', '--host', 'mini', '--purge');
-      expect(folderListing(there.home)).toEqual(before);
-    },
-  );
+    }
+    await must('install', '--host', 'mini');
+    // Kept up to date without being named.
+    for (const [, , , program] of loaded) expect(existsSync(`${ours}/bin/${program}`), program).toBe(true);
+    await uninstall({ purge: true });
+    expect(folderListing(there.home)).toEqual(before);
+  });
 
   it('gives threads to sessions that are created on the host, until uninstall', async () => {
     const there = await startBareHost();
-    const { home, must } = machine(there);
+    const { home, install, uninstall } = machine(there);
     const isAuto = () => loadAutoThreads(home, 'mini');
     expect(isAuto()).toBe(false);
-    await must('install', '--host', 'mini', '--no-tmux');
+    await install({ tmux: undefined });
     expect(isAuto()).toBe(false); // tmux does not report them
-    await must('install', '--host', 'mini');
+    await install();
     expect(isAuto()).toBe(true);
-    await must('uninstall', '--host', 'mini');
+    await uninstall();
     expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
-    await must('install', '--host', 'mini');
+    await install();
     for (const name of ['.tmux.conf', '.config/tmux/tmux.conf', SETTINGS])
       rmSync(join(there.home, name), { force: true });
-    await must('uninstall', '--host', 'mini');
+    await uninstall();
     expect([isAuto(), existsSync(home.path('state', 'hosts', 'mini'))]).toEqual([false, false]);
   });
 
@@ -197,18 +216,18 @@ describe('install --host', () => {
   it('works for the local workspace, and notices sessions that are created on the host', async () => {
     const there = await startBareHost();
     there.tmux('new-session', '-d', '-s', 'shop');
-    const { must, ours } = machine(there, 'laptop', []);
-    await must('install', '--host', 'mini');
+    const { install, ours } = machine(there, 'laptop', []);
+    await install();
     there.tmux('new-session', '-d', '-s', 'made-by-hand');
     await vi.waitFor(() => expect(lettersIn(ours)).toMatch(/^event created$/m), 20_000);
   });
 
   it('does not remove our folder on the host while threadmux runs here', async () => {
     const there = await startBareHost();
-    const { home, must, run, ours } = machine(there);
-    await must('install', '--host', 'mini');
+    const { home, install, uninstall, ours } = machine(there);
+    await install();
     const release = tryLock(join(home.folder('state'), 'bridge.lock'));
-    expect((await run('uninstall', '--host', 'mini', '--purge')).said).toContain('Stop it first');
+    await expect(uninstall({ purge: true })).rejects.toMatchObject({ hint: 'Stop it first, then run this again.' });
     expect(existsSync(ours)).toBe(true);
     release?.();
   });
@@ -226,24 +245,24 @@ describe('install --host', () => {
     writeFileSync(profile, readFileSync(profile, 'utf8') + more);
     put(there, 'xdg/tmux/tmux.conf', '# mine');
     const before = folderListing(there.home);
-    const { must } = machine(there);
-    await must('install', '--host', 'mini');
+    const { install, uninstall } = machine(there);
+    await install();
     expect(existsSync(join(there.home, 'a b', 'settings.json'))).toBe(true);
     expect(readFileSync(join(there.home, 'xdg/tmux/tmux.conf'), 'utf8')).toMatch(
       /^# mine\nsource-file .* # threadmux\n$/,
     );
     expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
-    await must('uninstall', '--host', 'mini', '--purge');
+    await uninstall({ purge: true });
     expect(folderListing(there.home)).toEqual(before);
   });
 
   it('removes only our parts if the file was changed since', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, ODD);
-    const { must } = machine(there);
-    await must('install', '--host', 'mini');
+    const { install, uninstall } = machine(there);
+    await install();
     writeFileSync(path, readFileSync(path, 'utf8').replace('opus', 'sonnet'));
-    await must('uninstall', '--host', 'mini');
+    await uninstall();
     const rest = readFileSync(path, 'utf8');
     expect(JSON.parse(rest)).toEqual(JSON.parse(ODD.replace('opus', 'sonnet')));
   });
@@ -251,13 +270,13 @@ describe('install --host', () => {
   it('refuses a file that it could not restore, and changes nothing', async () => {
     const there = await startBareHost();
     const path = put(there, SETTINGS, '{ "hooks": [] }');
-    const { run } = machine(there);
+    const { run, install } = machine(there);
     const ran = await run('install', '--host', 'mini');
     expect(ran.said).toContain('"hooks" is not an object');
     expect(ran.code).not.toBe(0);
     expect(existsSync(join(there.home, '.tmux.conf'))).toBe(false);
     writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d]));
-    expect((await run('install', '--host', 'mini')).said).toContain('is not UTF-8 text');
+    await expect(install()).rejects.toThrow('is not UTF-8 text');
     expect(readFileSync(path)).toEqual(Buffer.from([0x7b, 0xff, 0x7d]));
   });
 });
@@ -288,7 +307,8 @@ describe('two users of one host', () => {
     const own = join(there.home, 'threadmux', 'dist');
     // The user there has their own installation, and a status line.
     const theirs = addThreadmux('{"statusLine":{"type":"command","command":"my-line \'x\'"}}', {
-      ...{ node: '/usr/bin/node', dist: own },
+      node: '/usr/bin/node',
+      dist: own,
     });
     put(there, SETTINGS, theirs);
     const line = addSourceLine('', join(there.home, '.threadmux', 'tmux.conf'));
@@ -296,20 +316,20 @@ describe('two users of one host', () => {
     const before = folderListing(there.home);
     const laptop = machine(there, 'laptop');
     const desk = machine(there, 'desk');
-    await laptop.must('install', '--host', 'mini');
-    await desk.must('install', '--host', 'mini');
-    expect(await laptop.must('install', '--host', 'mini')).toContain('already up to date');
+    await laptop.install();
+    await desk.install();
+    expect(await laptop.install()).toContain('already up to date');
     const both = JSON.parse(readFileSync(join(there.home, SETTINGS), 'utf8'));
     expect(both.hooks.Stop).toHaveLength(3);
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(2);
 
-    await laptop.must('uninstall', '--host', 'mini', '--purge');
+    await laptop.uninstall({ purge: true });
     const one = readFileSync(join(there.home, SETTINGS), 'utf8');
     expect(JSON.parse(one).hooks.Stop).toHaveLength(2);
     expect(one).not.toContain('for/laptop');
     expect(one).toContain('my-line');
     expect(there.tmux('show-hooks', '-g').match(/session-created\[/g)).toHaveLength(1);
-    await desk.must('uninstall', '--host', 'mini', '--purge');
+    await desk.uninstall({ purge: true });
     expect(readFileSync(join(there.home, SETTINGS), 'utf8')).toBe(theirs);
     expect(folderListing(there.home)).toEqual(before);
   });
@@ -328,17 +348,17 @@ describe('a host that still has the program and the token of an earlier version'
     const courier = spawn(process.execPath, [`${old}/app/dist/bin/courier.js`, TOKEN]);
     onTestFinished(() => void courier.kill('SIGKILL'));
     const ended = new Promise((resolve) => courier.on('exit', resolve));
-    const { must } = machine(there);
+    const { install, uninstall } = machine(there);
 
-    const said = await must('install', '--host', 'mini');
+    const said = await install();
     expect(said).toContain('mini: removed the program and the token of an earlier version.');
     await ended;
     expect(readdirSync(old)).toEqual(['for']);
     expect(holdsToken(there.home)).toEqual([]);
     expect(readFileSync(path, 'utf8')).not.toContain('/app/');
     expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8').match(/# threadmux/g)).toHaveLength(1);
-    expect(await must('install', '--host', 'mini')).not.toContain('earlier version');
-    await must('uninstall', '--host', 'mini', '--purge');
+    expect(await install()).not.toContain('earlier version');
+    await uninstall({ purge: true });
     expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(ODD));
     expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8')).toBe('set -g mouse on\n');
   });
@@ -348,9 +368,9 @@ describe('a host that still has the program and the token of an earlier version'
     put(there, '.threadmux/config.json', '{}', 0o600);
     put(there, '.threadmux/state/node', '/usr/bin/node\n');
     const before = folderListing(there.home);
-    const { must } = machine(there);
-    await must('install', '--host', 'mini');
-    await must('uninstall', '--host', 'mini', '--purge');
+    const { install, uninstall } = machine(there);
+    await install();
+    await uninstall({ purge: true });
     expect(folderListing(there.home)).toEqual(before);
   });
 });
@@ -360,31 +380,37 @@ describe('a file on a host', () => {
     const server = await startSshServer();
     const host = server.host();
     const path = join(server.home, 'file');
-    writeFileSync(path, content);
-    chmodSync(path, mode);
+    const start = (text: string) => {
+      writeFileSync(path, text);
+      chmodSync(path, mode);
+    };
+    start(content);
     const read = async (at = path) => {
       const [file] = await readHostFiles(host, [at]);
       if (file === undefined) throw new Error('nothing was read');
       return file;
     };
-    return { home: server.home, host, path, read };
+    return { home: server.home, host, path, read, start };
   }
 
-  it.each([
-    ['with comments', '// why\n{ "a": 1, /* b */ }\n'],
-    ['with carriage returns', '{\r\n  "a": 1\r\n}\r\n'],
-    ['without a last line end', '{}'],
-    ['that is empty', ''],
-    ['with a byte order mark and NUL', '\ufeff{"a":"\0ü😀"}\n\n\n'],
-  ])('%s is read and written byte for byte, with its mode', async (_, content) => {
-    const { host, path, read } = await fileOn(content, 0o640);
-    const file = await read();
-    expect(file.text).toBe(content);
-    await writeHostFile(host, file, `${content}more`);
-    expect(readFileSync(path, 'utf8')).toBe(`${content}more`);
-    expect(statSync(path).mode & 0o777).toBe(0o640);
-    await writeHostFile(host, await read(), content);
-    expect(readFileSync(path, 'utf8')).toBe(content);
+  it('is read and written byte for byte, with its mode, whatever it contains', async () => {
+    const { host, path, read, start } = await fileOn('', 0o640);
+    for (const content of [
+      '// why\n{ "a": 1, /* b */ }\n',
+      '{\r\n  "a": 1\r\n}\r\n',
+      '{}',
+      '',
+      '\ufeff{"a":"\0ü😀"}\n\n\n',
+    ]) {
+      start(content);
+      const file = await read();
+      expect(file.text).toBe(content);
+      await writeHostFile(host, file, `${content}more`);
+      expect(readFileSync(path, 'utf8')).toBe(`${content}more`);
+      expect(statSync(path).mode & 0o777).toBe(0o640);
+      await writeHostFile(host, await read(), content);
+      expect(readFileSync(path, 'utf8')).toBe(content);
+    }
   });
 
   it('is written where its links lead', async () => {
@@ -422,13 +448,12 @@ describe('a file on a host', () => {
     expect(readdirSync(home)).toEqual(['file']);
   });
 
-  it.each([
-    ['a link to nothing', 'is a link to a file that does not exist', (at: string) => symlinkSync('/gone', at)],
-    ['a folder', 'is not a file', (at: string) => mkdirSync(at)],
-  ])('that is %s is refused', async (_, words, make) => {
+  it('that is a link to nothing, or a folder, is refused', async () => {
     const { home, read } = await fileOn('');
-    make(join(home, 'odd'));
-    await expect(read(join(home, 'odd'))).rejects.toThrow(words);
+    symlinkSync('/gone', join(home, 'link'));
+    mkdirSync(join(home, 'folder'));
+    await expect(read(join(home, 'link'))).rejects.toThrow('is a link to a file that does not exist');
+    await expect(read(join(home, 'folder'))).rejects.toThrow('is not a file');
   });
 });
 

@@ -61,4 +61,6 @@ export interface GatewayControls {
 export function asDiscord(options?: DiscordOptions): {
   readonly inspection: Inspection;
   readonly gateway: GatewayControls;
+  /** How many requests were applied that may have changed something. */
+  readonly changes: () => number;
 };

@@ -11,6 +11,7 @@ export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse
   const limits = countRequests(rateLimits);
   const controls = controlGateway(identifyLimit);
   let count = 0;
+  let changes = 0;
   const request = async (asked, answer) => {
     const fault = faults?.onRequest?.({ ...asked, count: count++ });
     if (fault?.kind === 'delay') await sleep(fault.ms);
@@ -19,13 +20,14 @@ export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse
     const verdict = limits.count(asked);
     if (verdict.refused !== undefined) return limited(verdict, 'user');
     const { headers, ...given } = refuse?.(asked) ?? answer();
+    if (asked.method !== 'GET') changes++;
     if (asked.path === '/gateway/bot' && given.status === 200)
       given.body = { ...given.body, session_start_limit: controls.sessionStarts() };
     const said = { ...given, headers: { ...headers, ...verdict.headers } };
     if (fault?.kind === 'answer-late') await fault.over;
     return fault ? afterApplying(fault, said) : said;
   };
-  return { inspection: { request, connection: controls.begin }, gateway: controls.gateway };
+  return { inspection: { request, connection: controls.begin }, gateway: controls.gateway, changes: () => changes };
 }
 
 function beforeApplying(fault) {
@@ -134,7 +136,9 @@ function controlGateway({ total = 1_000 } = {}) {
   };
   return {
     sessionStarts: () => ({
-      ...{ total, remaining: total - used, max_concurrency: 16 },
+      total,
+      remaining: total - used,
+      max_concurrency: 16,
       reset_after: used === 0 ? 0 : 86_400_000,
     }),
     begin(connection, ofWorkspace) {

@@ -26,7 +26,7 @@ export async function startBareHost(): Promise<BareHost> {
     writeFileSync(join(bin, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
   program('node', `: > ${join(bin, 'node-was-run')}; exit 127`);
   onTestFinished(() => {
-    spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
+    if (existsSync(socket)) spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
     expect(existsSync(join(bin, 'node-was-run')), 'Node.js was started there').toBe(false);
   });
   return {

@@ -61,7 +61,10 @@ function openTestShared(machine: Machine): Shared {
     return server === undefined ? [] : [server];
   };
   return openShared({
-    ...{ home: machine.home, config, env: machine.env, log: silentLog },
+    home: machine.home,
+    config,
+    env: machine.env,
+    log: silentLog,
     hostFiles: () => ({}),
     servers: () => (config.servers.length > 0 ? config.servers : local()),
   });

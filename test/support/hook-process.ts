@@ -5,12 +5,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { saveLocalServer } from '../../home/config-file.ts';
 import type { Home } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import type { Workspace } from '../../workspace/server.ts';
+import { atEnd } from './at-end.ts';
 import { tempFolder, tempHome } from './temp-home.ts';
 import { startTmux, type TmuxServer } from './tmux-server.ts';
 import type { TestWorkspace, WireMessage } from './workspace.ts';
@@ -91,14 +92,18 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
   if (workspace !== undefined) useWorkspace(home, workspace);
   if (options.config !== undefined)
     writeFileSync(home.path('config.json'), JSON.stringify(options.config), { mode: 0o600 });
-  onTestFinished(() => endCouriersOf(home));
-  const bare = toolsWithoutNode();
+  atEnd(() => endCouriersOf(home));
+  let bare: string | undefined;
+  const pathWithoutNode = () => {
+    bare ??= toolsWithoutNode();
+    return bare;
+  };
 
   const drop: Machine['drop'] = (pane, input, { shell = [], withoutNode, ...more } = {}) => {
     const [program = DROP, ...args] = [...shell, DROP];
     const done = spawnSync(program, args, {
       input: typeof input === 'string' ? input : JSON.stringify(input),
-      env: { ...env, ...pane, ...(withoutNode ? { PATH: bare } : {}), ...more.env },
+      env: { ...env, ...pane, ...(withoutNode ? { PATH: pathWithoutNode() } : {}), ...more.env },
       encoding: 'utf8',
     });
     return { status: done.status, printed: done.stdout + done.stderr };
@@ -107,7 +112,9 @@ export function startMachine(workspace?: Workspace, options: MachineOptions = {}
     home,
     tmux,
     env,
-    pathWithoutNode: bare,
+    get pathWithoutNode() {
+      return pathWithoutNode();
+    },
     session(name) {
       tmux.call('new-session', '-d', '-s', name, '-c', tmux.dir, 'cat');
       return paneEnv(tmux, `=${name}:`);
@@ -195,11 +202,13 @@ export function killNow(pid: number): void {
   } catch {} // it has ended
 }
 
-export function processesWith(variable: string): readonly number[] {
+/** Processes with one of these variables, written as NAME=value. */
+export function processesWith(...variables: readonly string[]): readonly number[] {
   if (process.platform !== 'linux') return [];
+  const hasOne = (environ: string) =>
+    variables.some((one) => environ.includes(one)) && environ.split('\0').some((one) => variables.includes(one));
   return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => readIfThere(`/proc/${pid}/environ`).split('\0').includes(variable))
+    .filter((name) => /^\d+$/.test(name) && hasOne(readIfThere(`/proc/${name}/environ`)))
     .map(Number);
 }
 
@@ -261,7 +270,21 @@ export async function untilSaid(
   said: readonly string[],
   timeout = 15_000,
 ): Promise<void> {
-  await vi.waitFor(async () => expect(await saidIn(workspace, name)).toEqual(said), { timeout, interval: 50 });
+  let seen = { changes: -1, at: 0, failure: undefined as unknown };
+  await vi.waitFor(
+    async () => {
+      // Three requests show what is there: they are only worth it after a change, or on another server of the same folder.
+      if (seen.changes === workspace.changes() && Date.now() - seen.at < 1_000) throw seen.failure;
+      seen = { changes: workspace.changes(), at: Date.now(), failure: undefined };
+      try {
+        expect(await saidIn(workspace, name)).toEqual(said);
+      } catch (failure) {
+        seen.failure = failure;
+        throw failure;
+      }
+    },
+    { timeout, interval: 50 },
+  );
 }
 
 /** Long enough for a busy machine. */

@@ -1,6 +1,7 @@
 // The processes of this machine that a test has to find or end.
 
 import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { vi } from 'vitest';
 
 /** The processes of panes: their shells and all descendants. */
@@ -18,6 +19,22 @@ export async function goneOrKilled(pids: readonly number[]): Promise<void> {
   const left = () => pids.filter((pid) => spawnSync('kill', ['-0', String(pid)]).status === 0);
   await vi.waitUntil(() => left().length === 0, { timeout: 5_000, interval: 100 }).catch(() => {});
   for (const pid of left()) spawnSync('kill', ['-9', String(pid)]);
+}
+
+/** Of every process. On Linux from /proc: `ps` would cost as much as the test that asks again and again. */
+export function commandLines(): readonly { readonly pid: number; readonly args: string }[] {
+  if (process.platform !== 'linux')
+    return execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 1e8 })
+      .split('\n')
+      .map((line) => ({ pid: Number.parseInt(line, 10), args: line.trim().replace(/^\d+ +/, '') }));
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      return [{ pid: Number(name), args: readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') }];
+    } catch {
+      return []; // it has ended
+    }
+  });
 }
 
 /** `ps` of every process with this word in its command line. */

@@ -87,7 +87,12 @@ export async function startPromptCourier(
   const by = { ...BY, id: servers[0]?.allow[0] ?? BY.id };
   const open = () => loadPromptRecords(home).filter(({ ended }) => ended === undefined);
   return {
-    ...{ shared, prompts, log: lines, open, stop, by },
+    shared,
+    prompts,
+    log: lines,
+    open,
+    stop,
+    by,
     async looked() {
       const before = looks;
       await vi.waitFor(() => expect(looks).toBeGreaterThan(before + 2), 15_000);

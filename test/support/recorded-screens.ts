@@ -25,9 +25,16 @@ function recordedScreens(folder: string, agentCommand: string): readonly Recorde
     return lines.map((line) => {
       const [name = '', x, y, width, height, dead, mode, command = '', title = '', shown] = line.split('\t');
       const facts = {
-        ...{ cursorX: Number(x), cursorY: Number(y), cursorShown: shown === '1' },
-        ...{ width: Number(width), height: Number(height), paneDead: dead === '1', inMode: mode === '1' },
-        ...{ currentCommand: command, agentCommand, title },
+        cursorX: Number(x),
+        cursorY: Number(y),
+        cursorShown: shown === '1',
+        width: Number(width),
+        height: Number(height),
+        paneDead: dead === '1',
+        inMode: mode === '1',
+        currentCommand: command,
+        agentCommand,
+        title,
       };
       const path = join(folder, size, name);
       return { path, name, ansi: readFileSync(join(SCREENS, `${path}.ansi`), 'utf8'), facts };
@@ -56,7 +63,9 @@ export function screensOf(agent: RecordedAgent) {
   };
   const { read } = driverOf(agent).screen;
   return {
-    ...{ recorded, find, read },
+    recorded,
+    find,
+    read,
     /** What is concluded from this screen. */
     readNamed(name: string, size?: string): AgentScreen {
       const { ansi, facts } = find(name, size);

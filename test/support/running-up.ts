@@ -5,11 +5,12 @@ import { type ChildProcess, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { type Home, openHome } from '../../home/home.ts';
 import { holderOf } from '../../home/lock.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { type Cli, type RunOptions, startCli, WAIT } from '../bin/cli.ts';
+import { atEnd } from './at-end.ts';
 import { FAKE_CLAUDE, type FakeClaude, standInAt } from './fake-claude.ts';
 import { DROP, killNow } from './hook-process.ts';
 import { ended, startUp } from './start-up.ts';
@@ -22,6 +23,7 @@ export interface RunningUp {
   readonly home: Home;
   readonly project: string;
   readonly run: Cli['run'];
+  readonly runHere: Cli['runHere'];
   person(): Person;
   /** The fake Claude Code in this session, once it has started. */
   claude(session: string): Promise<Pick<FakeClaude, 'noted' | 'prompts' | 'tell'>>;
@@ -64,7 +66,7 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
     if (child !== undefined) await ended(child, 'SIGKILL');
   }
 
-  onTestFinished(async () => {
+  atEnd(async () => {
     spawnSync('tmux', ['-S', cli.tmux.socket, 'kill-server']);
     await kill();
     await vi.waitFor(() => {
@@ -75,6 +77,11 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
   });
   await start();
 
+  const inProject = (options: RunOptions = {}) => ({
+    cwd: project,
+    ...options,
+    env: { THREADMUX_HOME: root, ...options.env },
+  });
   const person = () => {
     if (up === undefined) throw new Error('threadmux is not running');
     return up.person;
@@ -86,9 +93,16 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
   };
   const messages = async (session: string) => (await person().messages(record(session).thread)).toReversed();
   return {
-    ...{ cli, home, project, person, record, messages, kill, start },
-    run: (args: readonly string[], options: RunOptions = {}) =>
-      cli.run(args, { cwd: project, ...options, env: { THREADMUX_HOME: root, ...options.env } }),
+    cli,
+    home,
+    project,
+    person,
+    record,
+    messages,
+    kill,
+    start,
+    run: (args, options) => cli.run(args, inProject(options)),
+    runHere: (args, options) => cli.runHere(args, inProject(options)),
     async claude(session) {
       await vi.waitFor(() => expect(existsSync(join(folderOf(session), 'ready'))).toBe(true), WAIT);
       return standInAt(folderOf(session));
@@ -119,7 +133,7 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
 
 /** Starts a session and waits until its agent has reported. */
 export async function startAgent(up: RunningUp, name: string) {
-  expect((await up.run(['start', name])).status).toBe(0);
+  expect((await up.runHere(['start', name])).status).toBe(0);
   const claude = await up.claude(name);
   await vi.waitFor(() => expect(up.record(name).claudeSession).not.toBe(''), WAIT);
   return claude;

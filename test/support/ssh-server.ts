@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ssh2, { type Connection, type ServerChannel } from 'ssh2';
-import { onTestFinished } from 'vitest';
 import { type SshHostOptions, sshHost } from '../../hosts/ssh.ts';
+import { atEnd } from './at-end.ts';
 import { openSshd, sshdUser } from './sshd.ts';
 
 interface SshFaults {
@@ -89,14 +89,22 @@ export async function startSshServer(options: SshServerOptions = {}): Promise<Ss
   const controlDir = join(dir, 'c');
   writeFileSync(configFile, clientConfig(dir, port, options));
   const hosts: ReturnType<typeof sshHost>[] = [];
-  onTestFinished(async () => {
+  atEnd(async () => {
     await Promise.all(hosts.map((host) => host.close()));
     if (outer.listening) await stop();
     inner.close();
     rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
   });
   return {
-    ...{ port, home, faults, counts, configFile, controlDir, drop, stop, start },
+    port,
+    home,
+    faults,
+    counts,
+    configFile,
+    controlDir,
+    drop,
+    stop,
+    start,
     changeHostKey() {
       inner.close();
       inner = openInner(makeKey(dir, 'host2'), login);
@@ -156,8 +164,12 @@ function runInShell(channel: ServerChannel, command: string, login: Login): void
     cwd: login.home,
     detached: true,
     env: {
-      ...{ HOME: login.home, SHELL: shell, USER: 'someone', LOGNAME: 'someone' },
-      ...{ PATH: login.path ?? '/usr/bin:/bin', SSH_CLIENT: '127.0.0.1 1 22' },
+      HOME: login.home,
+      SHELL: shell,
+      USER: 'someone',
+      LOGNAME: 'someone',
+      PATH: login.path ?? '/usr/bin:/bin',
+      SSH_CLIENT: '127.0.0.1 1 22',
     },
   });
   // A call that arrives while the test ends finds no home to start in. Unhandled, that would fail the whole run.
@@ -201,11 +213,23 @@ function track(sockets: Set<Socket>, socket: Socket): void {
   socket.on('close', () => sockets.delete(socket));
 }
 
-/** Made by ssh-keygen, which every OpenSSH client includes: sometimes ssh2 makes a key that it cannot read itself. */
+const made = new Map<string, { readonly key: string; readonly public: string }>();
+
+/**
+ * Made by ssh-keygen, which every OpenSSH client includes: sometimes ssh2 makes a key that it cannot read itself. All servers of a
+ * process have the same keys.
+ */
 function makeKey(dir: string, name: string): string {
   const file = join(dir, name);
-  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', file]);
-  return readFileSync(file, 'utf8');
+  const known = made.get(name);
+  if (known === undefined) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', '', '-f', file]);
+  else {
+    writeFileSync(file, known.key, { mode: 0o600 });
+    writeFileSync(`${file}.pub`, known.public);
+  }
+  const key = readFileSync(file, 'utf8');
+  made.set(name, { key, public: readFileSync(`${file}.pub`, 'utf8') });
+  return key;
 }
 
 function parseKey(key: string): Buffer {

@@ -3,12 +3,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { type Home, openHome } from '../../home/home.ts';
+import { atEnd } from './at-end.ts';
 
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
-  onTestFinished(() => removeFolder(folder));
+  atEnd(() => removeFolder(folder));
   return folder;
 }
 

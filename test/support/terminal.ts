@@ -84,7 +84,13 @@ export async function terminalSetting(
 export function wanted(thread: string, dir: string, command: string) {
   const name = parseSessionName(`t${thread}`);
   const record: StreamRecord = {
-    ...{ thread, name, dir, server: 'local', kind: 'terminal', asked: command, order: thread },
+    thread,
+    name,
+    dir,
+    server: 'local',
+    kind: 'terminal',
+    asked: command,
+    order: thread,
     skipPermissions: false,
     startedAt: Date.now(),
   };

@@ -5,10 +5,11 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished, vi } from 'vitest';
+import { vi } from 'vitest';
 import { type Host, localHost } from '../../hosts/host.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import { atEnd } from './at-end.ts';
 import { removeFolder } from './temp-home.ts';
 
 const RAW_PROGRAM = fileURLToPath(new URL('./raw-program.mjs', import.meta.url));
@@ -33,8 +34,8 @@ export function startTmux(): TmuxServer {
     if (done.status !== 0) throw new Error(`tmux ${args.join(' ')}: ${done.stderr}`);
     return done.stdout.replace(/\n$/, '');
   };
-  onTestFinished(() => {
-    spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
+  atEnd(() => {
+    if (existsSync(socket)) spawnSync('tmux', ['-S', socket, 'kill-server'], { env, stdio: 'ignore' });
     removeFolder(dir);
   });
   const host = localHost({ name: 'here', env });

@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
 import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
+import { atEnd } from './at-end.ts';
 import { refuseAsDiscord } from './discord-limits.ts';
 import { openBotPort, type SignedIn, signIn } from './workspace-access.mjs';
 
@@ -83,6 +83,8 @@ export interface TestWorkspace extends Workspace {
   readonly botUrl: string;
   /** The bot's address in the program. */
   readonly socketApi: string;
+  /** How many requests may have changed something so far. */
+  changes(): number;
   /** A new link each time. */
   readonly link: string;
   /** A request with the bot's token, without a client. */
@@ -91,15 +93,18 @@ export interface TestWorkspace extends Workspace {
 
 export const USER_AGENT = 'DiscordBot (https://example.com, 1.0)';
 
-export interface TestWorkspaceOptions extends Partial<Omit<WorkspaceOptions, 'inspection'>>, DiscordOptions {}
+export interface TestWorkspaceOptions extends Partial<Omit<WorkspaceOptions, 'inspection'>>, DiscordOptions {
+  /** The person asks again only after a request that may have changed the answer. */
+  readonly looksOften?: boolean;
+}
 
 /** As strict as Discord, and with the faults that the test injects. */
 export async function startTestWorkspace(options: TestWorkspaceOptions = {}): Promise<TestWorkspace> {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'threadmux-workspace-'));
-  const { inspection, gateway } = asDiscord({ refuse: refuseAsDiscord, ...options });
+  const { inspection, gateway, changes } = asDiscord({ refuse: refuseAsDiscord, ...options });
   const workspace = await startWorkspace({ ...options, dir, inspection });
   const port = await openBotPort(workspace.api, workspace.url);
-  onTestFinished(async () => {
+  atEnd(async () => {
     port.close();
     await workspace.close();
     if (options.dir === undefined) rmSync(dir, { recursive: true, force: true, maxRetries: 10 });
@@ -118,20 +123,31 @@ export async function startTestWorkspace(options: TestWorkspaceOptions = {}): Pr
     api: port.api,
     botUrl: port.url,
     socketApi: workspace.api,
+    changes,
     get link() {
       return workspace.newLink();
     },
-    person: await enter(workspace.newLink()),
+    person: await enter(workspace.newLink(), options.looksOften ? changes : undefined),
   };
 }
 
-/** Opens the link, like a browser. */
-export async function enter(link: string): Promise<Person> {
+/** Opens the link, like a browser. With `changes`, an answer is kept until it changes: tests wait by asking the same again and again. */
+export async function enter(link: string, changes?: () => number): Promise<Person> {
   const signedIn = await signIn(link);
   const headers = { ...signedIn.headers };
   const api = `${headers.origin}/api/v10`;
-  /** Signs in again after a restart, like the page. */
+  const kept = new Map<string, { readonly at: number; readonly reply: Reply }>();
   const call: Person['call'] = async (method, path, body) => {
+    if (method !== 'GET' || changes === undefined) return ask(method, path, body);
+    const at = changes(); // before the answer, which may be older than the next change
+    const known = kept.get(path);
+    if (known?.at === at) return known.reply;
+    const reply = await ask(method, path);
+    kept.set(path, { at, reply });
+    return reply;
+  };
+  /** Signs in again after a restart, like the page. */
+  const ask: Person['call'] = async (method, path, body) => {
     const reply = await request(api + path, method, body, headers);
     if (reply.status !== 401) return reply;
     Object.assign(headers, (await signedIn.again()).headers);

@@ -1,7 +1,8 @@
 // A git repository, and the scripts that make and remove its worktrees, run as on any host: by sh, with nothing but git.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import {
@@ -14,7 +15,10 @@ import {
 import { tempFolder } from './temp-home.ts';
 
 const SCRIPTS = {
-  ...{ make: MAKE_WORKTREE, end: END_WORKTREE, list: LIST_WORKTREES, ready: WORKTREE_READY },
+  make: MAKE_WORKTREE,
+  end: END_WORKTREE,
+  list: LIST_WORKTREES,
+  ready: WORKTREE_READY,
   diff: `${WORKTREE_DIFF}; printf '\\0'`,
 };
 
@@ -57,13 +61,7 @@ export function startRepo(
   const git = (at: string, ...args: readonly string[]) =>
     execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
   const lines = (text: string) => text.split('\n').filter(Boolean);
-  mkdirSync(join(repo, 'sub'), { recursive: true });
-  git(repo, 'init', '-q', '-b', 'main');
-  writeFileSync(join(repo, '.gitignore'), 'ignored\n');
-  writeFileSync(join(repo, 'a.txt'), 'one\n');
-  writeFileSync(join(repo, 'sub', 'b.txt'), 'two\n');
-  git(repo, 'add', '.');
-  git(repo, 'commit', '-q', '-m', 'first');
+  copyFirstCommit(repo, { '.gitignore': 'ignored\n' });
   const run: RepoForWorktrees['run'] = (script, args, killAt, happens = 'kill -9 $$') => {
     const text = SCRIPTS[script];
     const step = `# step ${killAt}\n`;
@@ -83,7 +81,11 @@ export function startRepo(
     return ran.stdout.split('\0').slice(0, -1);
   };
   return {
-    ...{ home, repo, env, git, run },
+    home,
+    repo,
+    env,
+    git,
+    run,
     make(session = 'web') {
       const [is, name = '', path = '', ...rest] = run('make', ['shop', session, repo]) ?? [];
       expect(is, rest.join()).toMatch(/made|again/);
@@ -97,17 +99,36 @@ export function startRepo(
   };
 }
 
+const templates = new Map<string, string>();
+
+/** Git makes each such repository once per process; it is copied after that. */
+function copyFirstCommit(at: string, more: Readonly<Record<string, string>> = {}): void {
+  const files = { ...more, 'a.txt': 'one\n', 'sub/b.txt': 'two\n' };
+  const key = JSON.stringify(files);
+  let template = templates.get(key);
+  if (template === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'tmx-'));
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    template = folder;
+    templates.set(key, folder);
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-C', folder, ...args], { env: gitEnvironment(folder), stdio: 'pipe' });
+    git('init', '-q', '-b', 'main', '--template=');
+    mkdirSync(join(folder, '.git/hooks'));
+    mkdirSync(join(folder, 'sub'));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    git('add', '.');
+    git('commit', '-q', '-m', 'first');
+  }
+  cpSync(template, at, { recursive: true, preserveTimestamps: true });
+}
+
 /** A repository with one commit on main, and a subfolder. */
 export function makeRepo(at = realpathSync(tempFolder())) {
   const env = gitEnvironment(at);
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-C', at, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
-  mkdirSync(join(at, 'sub'), { recursive: true });
-  git('init', '-q', '-b', 'main');
-  writeFileSync(join(at, 'a.txt'), 'one\n');
-  writeFileSync(join(at, 'sub', 'b.txt'), 'two\n');
-  git('add', '.');
-  git('commit', '-q', '-m', 'first');
+  copyFirstCommit(at);
   const branches = () => git('for-each-ref', '--format=%(refname:short)', 'refs/heads').split('\n');
   return { path: at, git, branches };
 }

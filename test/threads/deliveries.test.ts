@@ -5,8 +5,16 @@ import { confirmedBy, confirmedByTurn } from '../../threads/receipts.ts';
 import type { DeliveryRecord } from '../../threads/registry.ts';
 
 const typed = (id: number, words: string, more: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
-  ...{ id: String(id), message: String(id), words, paths: [], at: id, state: 'typed' as const },
-  ...{ receipt: '', submittedAt: 0, notice: '', ...more },
+  id: String(id),
+  message: String(id),
+  words,
+  paths: [],
+  at: id,
+  state: 'typed' as const,
+  receipt: '',
+  submittedAt: 0,
+  notice: '',
+  ...more,
 });
 const PNG = '/home/a b/files/5/x.png';
 const done = { state: 'submitted', receipt: 'old', submittedAt: 10 } as const;

@@ -31,7 +31,9 @@ function slowHook() {
   const child = spawn('sleep', ['600']);
   onTestFinished(() => void child.kill('SIGKILL'));
   return {
-    ...{ home, path, asker: child.pid ?? 0 },
+    home,
+    path,
+    asker: child.pid ?? 0,
     take: () => renameSync(path(), path('.taken')),
     async leave() {
       closeSync(bell);

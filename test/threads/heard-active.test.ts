@@ -6,8 +6,18 @@ it('thousands of threads that were archived meanwhile are not written all at onc
   const { threads } = (await startSetting()).shared;
   const { registry } = threads;
   const record = {
-    ...{ host: 'far', socket: '/s', serverPid: 1, panePid: 1, sessionName: 'x', command: 'claude', channel: '77' },
-    ...{ cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1 },
+    host: 'far',
+    socket: '/s',
+    serverPid: 1,
+    panePid: 1,
+    sessionName: 'x',
+    command: 'claude',
+    channel: '77',
+    cwd: '/',
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    at: 1,
   };
   const all = Array.from({ length: 100 }, (_, at) => `${1_000 + at}`);
   for (const thread of all)

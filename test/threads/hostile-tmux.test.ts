@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { openHome } from '../../home/home.ts';
 import { localHost } from '../../hosts/host.ts';
-import { createSessionLookup } from '../../threads/panes.ts';
 import { openRegistry, type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts';
+import { createSessionLookup } from '../../threads/session-lookup.ts';
 import { shownStates } from '../../threads/stored-states.ts';
 import type { HostList } from '../../tmux/host-list.ts';
 import { lookAtPane, lookAtPanes, type PaneLook } from '../../tmux/look.ts';
@@ -92,8 +92,11 @@ describe('a hostile tmux', () => {
     for (let at = 0; at < 16; at++) registry.put(recordOn(`/s${at}`, `${at + 1}`));
     const row = `printf '%%9\\t7\\t8\\t$1\\tweb\\t\\tsh\\t/\\t\\n'`;
     const hosts: HostList = {
-      ...{ get: () => hostileHost(row), isLocal: () => false, names: () => ['far'] },
-      ...{ tmux: () => tmuxOn(hostileHost(row)), close: async () => {} },
+      get: () => hostileHost(row),
+      isLocal: () => false,
+      names: () => ['far'],
+      tmux: () => tmuxOn(hostileHost(row)),
+      close: async () => {},
     };
     const lookup = createSessionLookup(hosts, registry);
     expect(await lookup('far', '/s3,7,0', '%9')).toMatchObject({ socket: '/s3' });
@@ -105,8 +108,21 @@ describe('a hostile tmux', () => {
 
 function recordOn(socket: string, thread: string): ThreadRecord {
   return threadRecordSchema.parse({
-    ...{ thread, title: '[agent] x', host: 'far', socket, serverPid: 1, paneId: '%1', panePid: 1, sessionId: '$1' },
-    ...{ sessionName: 'x', command: 'claude', channel: 'c', cwd: '/', claudeSession: '', transcript: '' },
-    ...{ state: 'idle', at: 1 },
+    thread,
+    title: '[agent] x',
+    host: 'far',
+    socket,
+    serverPid: 1,
+    paneId: '%1',
+    panePid: 1,
+    sessionId: '$1',
+    sessionName: 'x',
+    command: 'claude',
+    channel: 'c',
+    cwd: '/',
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    at: 1,
   });
 }

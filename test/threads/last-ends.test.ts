@@ -30,9 +30,11 @@ it('a change that could not be shown is passed on', async () => {
   expect(ends.isJustBefore('1', performance.now() + 3_100)).toBe(false);
 });
 
-it('a change is known to the person who made it, and to nobody else', async () => {
+it('a change is known to the person who made it as soon as it is shown, and to nobody else', async () => {
   const ends = createLastEnds();
-  await ends.until('1', Promise.resolve(), 'a');
+  const shown = ends.until('1', Promise.resolve(), 'a');
+  expect(ends.isJustBefore('1', performance.now(), 'a')).toBe(true);
+  await shown;
   expect(ends.isJustBefore('1', performance.now(), 'a')).toBe(false);
   expect(ends.isJustBefore('1', performance.now(), 'b')).toBe(true);
   await ends.until('1', Promise.resolve(), 'b');

@@ -5,8 +5,20 @@ import { tempHome } from '../support/temp-home.ts';
 
 const recordOf = (thread: string, more: Partial<ThreadRecord>): ThreadRecord =>
   threadRecordSchema.parse({
-    ...{ thread, host: 'here', socket: '/s', serverPid: 1, paneId: '%1', panePid: 1, sessionId: '$1' },
-    ...{ sessionName: 'web', command: 'claude', cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 0 },
+    thread,
+    host: 'here',
+    socket: '/s',
+    serverPid: 1,
+    paneId: '%1',
+    panePid: 1,
+    sessionId: '$1',
+    sessionName: 'web',
+    command: 'claude',
+    cwd: '/',
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    at: 0,
     ...more,
   });
 
@@ -23,13 +35,13 @@ it('finds the same threads as a search through all records, whatever happened to
   const registry = openRegistry(tempHome());
   const dice = openDice();
   const some = (): Partial<ThreadRecord> => ({
-    ...{
-      host: ['here', 'mini'][dice(2)] ?? '',
-      serverPid: 1 + dice(2),
-      sessionId: `$${dice(4)}`,
-      paneId: `%${dice(4)}`,
-    },
-    ...{ closed: dice(4) === 0, shell: dice(6) === 0 ? 'terminal' : 'no', group: dice(5) === 0 ? 'g' : undefined },
+    host: ['here', 'mini'][dice(2)] ?? '',
+    serverPid: 1 + dice(2),
+    sessionId: `$${dice(4)}`,
+    paneId: `%${dice(4)}`,
+    closed: dice(4) === 0,
+    shell: dice(6) === 0 ? 'terminal' : 'no',
+    group: dice(5) === 0 ? 'g' : undefined,
   });
   const search = (isIt: (one: ThreadRecord) => boolean) =>
     registry

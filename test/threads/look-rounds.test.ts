@@ -18,7 +18,12 @@ async function start(readMs = 0) {
   if (session === undefined) throw new Error('there is no session');
   const record: ThreadRecord = threadRecordSchema.parse({
     ...toSessionPane('far', server.socket, session),
-    ...{ thread: '1', cwd: '/', claudeSession: 'x', transcript: '', state: 'idle', at: 0 },
+    thread: '1',
+    cwd: '/',
+    claudeSession: 'x',
+    transcript: '',
+    state: 'idle',
+    at: 0,
   });
   const counts = { calls: 0 };
   const far: Host = {
@@ -31,8 +36,14 @@ async function start(readMs = 0) {
   const hosts = { get: () => far, names: () => ['far'], isLocal: () => false } as unknown as HostList;
   const state = { isActive: false, changedAt: 0, looks: 0 };
   const looks = createLooks({
-    ...{ hosts, log: silentLog, isAway: () => false, again: () => {}, unchanged: () => {} },
-    ...{ isActive: () => state.isActive, isUnsure: () => false, changedAt: () => state.changedAt },
+    hosts,
+    log: silentLog,
+    isAway: () => false,
+    again: () => {},
+    unchanged: () => {},
+    isActive: () => state.isActive,
+    isUnsure: () => false,
+    changedAt: () => state.changedAt,
     took() {
       state.looks++;
       for (const until = performance.now() + readMs; performance.now() < until; );

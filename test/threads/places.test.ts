@@ -26,7 +26,9 @@ async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
   const [project, outside] = [tempFolder(), tempFolder()];
   const atWork: ServerConfig = {
     ...localServer(addressOf(work)),
-    ...{ name: 'work', projects: [{ path: project, channel: work.channelId }], onlyProjects: true },
+    name: 'work',
+    projects: [{ path: project, channel: work.channelId }],
+    onlyProjects: true,
   };
   const agent = { command: [process.execPath, FAKE_CLAUDE, tempFolder(), DROP] };
   const setting = await startSetting({ file: { agent }, servers: (home) => [{ ...home, ...own }, atWork] });

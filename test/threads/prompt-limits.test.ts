@@ -9,7 +9,8 @@ import { silentLog } from '../../core/log.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { createHookAnswers, withRemoteAnswers } from '../../threads/prompts/hand-answer-to-hook.ts';
 import { openLookBudget } from '../../threads/prompts/look-budget.ts';
-import { inputOf, keptInput, loadPromptRecords, sweepPrompts } from '../../threads/prompts/prompt-record.ts';
+import { inputOf, keptInput, loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
+import { sweepPrompts } from '../../threads/prompts/sweep-prompts.ts';
 import { createPromptWatch } from '../../threads/prompts/watch-prompt.ts';
 import { askedBy } from '../support/asked.ts';
 import { startMachine } from '../support/hook-process.ts';
@@ -67,7 +68,8 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
       pane: id,
       project: '',
       writtenAt: Date.now(),
-      ...{ asker: 1, agent: 'claude' },
+      asker: 1,
+      agent: 'claude',
     };
     return prompts.open(letter, askedBy({ tool_input: { command: 'true' }, ...more }), 'far');
   };
@@ -88,7 +90,10 @@ it('at most 50 prompts of another host are open, and large ones can only be deni
   const waiting = loadPromptRecords(machine.home).slice(0, 12);
   const given = waiting.map(({ id, thread, message }, order) =>
     prompts.answer({
-      ...{ prompt: id, on: { thread, message }, by, order: `${order}` },
+      prompt: id,
+      on: { thread, message },
+      by,
+      order: `${order}`,
       answer: { action: 'deny', values: [], text: '' },
     }),
   );

@@ -137,9 +137,10 @@ describe('a permission in the thread', () => {
   it('processes only as many options as fit', () => {
     const hidden = '\u200b'.repeat(500);
     const options = Array.from({ length: 4_000 }, () => ({ label: hidden, description: hidden }));
-    const began = performance.now();
+    const before = process.cpuUsage();
     const shown = questionText([{ question: 'Which?', header: 'It', multiSelect: false, options }], NO_ANSWER_YET);
-    expect(performance.now() - began).toBeLessThan(8_000); // it was 13 seconds, several times, and nothing else ran meanwhile
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1_000).toBeLessThan(8_000); // it was 13 seconds, several times, and nothing else ran meanwhile
     expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(shown.text).toMatch(/^❓ \*\*It\*\*: Which\?\n\*\*1\.\*\* /);
     expect(shown.files).toHaveLength(1);
@@ -527,7 +528,9 @@ describe('a question whose options have a preview', () => {
     const option = (label: string, preview?: string) => ({ label, description: '', preview });
     const questions = [
       {
-        ...{ question: 'Which?', header: 'Way', multiSelect: false },
+        question: 'Which?',
+        header: 'Way',
+        multiSelect: false,
         options: [option('A', 'rm -rf ~'), option('B')],
       },
     ];

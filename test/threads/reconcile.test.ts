@@ -7,22 +7,55 @@ import { type ThreadRecord, threadRecordSchema } from '../../threads/registry.ts
 import type { SessionPane } from '../../threads/session-threads.ts';
 
 const session = (sessionId: string, sessionName: string, group?: string): SessionPane => ({
-  ...{ host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
-  ...{ sessionId, sessionName, group, command: 'sh', path: '/' },
+  host: 'laptop',
+  socket: '/s',
+  serverPid: 7,
+  paneId: '%1',
+  panePid: 1,
+  sessionId,
+  sessionName,
+  group,
+  command: 'sh',
+  path: '/',
 });
 const record = (thread: string, title: string, more: Partial<ThreadRecord> = {}): ThreadRecord =>
   threadRecordSchema.parse({
-    ...{ thread, title, host: 'laptop', socket: '/s', serverPid: 7, paneId: '%1', panePid: 1 },
-    ...{ sessionId: '$1', sessionName: title.replace('[agent] ', ''), command: 'claude' },
-    ...{ channel: 'c', cwd: '/', claudeSession: '', transcript: '', state: 'idle', at: 1, ...more },
+    thread,
+    title,
+    host: 'laptop',
+    socket: '/s',
+    serverPid: 7,
+    paneId: '%1',
+    panePid: 1,
+    sessionId: '$1',
+    sessionName: title.replace('[agent] ', ''),
+    command: 'claude',
+    channel: 'c',
+    cwd: '/',
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    at: 1,
+    ...more,
   });
 const stray = (id: string, title: string): ThreadRef => ({
-  ...{ id, title, parentId: 'c', archived: false, lastMessageId: undefined },
+  id,
+  title,
+  parentId: 'c',
+  archived: false,
+  lastMessageId: undefined,
 });
 const done = (some: Partial<HostState>) =>
   reconcile({
-    ...{ host: 'laptop', defaultHost: 'laptop', sessions: [], records: [], strays: [] },
-    ...{ ignore: ['^_'], auto: true, channelOf: () => 'c', ...some },
+    host: 'laptop',
+    defaultHost: 'laptop',
+    sessions: [],
+    records: [],
+    strays: [],
+    ignore: ['^_'],
+    auto: true,
+    channelOf: () => 'c',
+    ...some,
   }).map(told);
 
 function told(change: ThreadChange): string {

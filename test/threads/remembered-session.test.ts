@@ -13,9 +13,22 @@ import {
 
 function record(to: Partial<ThreadRecord>): ThreadRecord {
   return threadRecordSchema.parse({
-    ...{ thread: '1', host: 'laptop', socket: '', serverPid: 1, paneId: '%1', panePid: 1, sessionId: '$1' },
-    ...{ sessionName: 'dup', command: 'claude', cwd: '/now', transcript: '', state: 'ended', at: 1, closed: true },
-    ...{ claudeSession: '11111111-1111-4111-8111-111111111111', ...to },
+    thread: '1',
+    host: 'laptop',
+    socket: '',
+    serverPid: 1,
+    paneId: '%1',
+    panePid: 1,
+    sessionId: '$1',
+    sessionName: 'dup',
+    command: 'claude',
+    cwd: '/now',
+    transcript: '',
+    state: 'ended',
+    at: 1,
+    closed: true,
+    claudeSession: '11111111-1111-4111-8111-111111111111',
+    ...to,
   });
 }
 

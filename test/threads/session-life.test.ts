@@ -24,19 +24,23 @@ interface Arrangement {
 
 const ARRANGEMENTS: Readonly<Record<string, Arrangement>> = {
   'one server with a project in another channel': {
-    ...{ project: 'work', outside: 'home' },
+    project: 'work',
+    outside: 'home',
     servers: (home, work, path) => [{ ...home, projects: [{ path, channel: work.channel }] }],
   },
   'one server for a project only': {
-    ...{ project: 'home', outside: 'nowhere' },
+    project: 'home',
+    outside: 'nowhere',
     servers: (home, _, path) => [{ ...home, projects: [{ path, channel: home.channel }], onlyProjects: true }],
   },
   'two servers, one of them for a project only': {
-    ...{ project: 'work', outside: 'home' },
+    project: 'work',
+    outside: 'home',
     servers: (home, work, path) => [{ ...work, projects: [{ path, channel: work.channel }], onlyProjects: true }, home],
   },
   'two servers for projects only': {
-    ...{ project: 'work', outside: 'nowhere' },
+    project: 'work',
+    outside: 'nowhere',
     servers: (home, work, path) => [
       { ...home, projects: [{ path: '/elsewhere', channel: home.channel }], onlyProjects: true },
       { ...work, projects: [{ path, channel: work.channel }], onlyProjects: true },

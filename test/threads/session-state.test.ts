@@ -110,8 +110,14 @@ describe('the state of a session', () => {
     ['an agent that was started by hand in a shell', { record: SHELL, seen: seen('idle') }, 'idle'],
   ])('%s', (_, facts, wanted) => {
     const known: KnownFacts = {
-      ...{ record: AGENT, isHostAway: false, prompts: [], waiting: 0, now: NOW },
-      ...{ isOver: undefined, seen: undefined, ...facts },
+      record: AGENT,
+      isHostAway: false,
+      prompts: [],
+      waiting: 0,
+      now: NOW,
+      isOver: undefined,
+      seen: undefined,
+      ...facts,
     };
     const { state, for: about } = stateOfSession(known);
     expect([state, about].filter(Boolean).join(' ')).toBe(wanted);
@@ -134,8 +140,14 @@ describe('the reading of a screen', () => {
   const readingOfFile = ({ folder, line }: (typeof recorded)[number]) => {
     const [name, x, y, width, height, dead, , command = '', title = ''] = line;
     const screen = readScreen(readFileSync(join(folder, `${name}.ansi`), 'utf8'), {
-      ...{ cursorX: Number(x), cursorY: Number(y), width: Number(width), height: Number(height) },
-      ...{ paneDead: dead === '1', currentCommand: command, agentCommand: 'claude', title },
+      cursorX: Number(x),
+      cursorY: Number(y),
+      width: Number(width),
+      height: Number(height),
+      paneDead: dead === '1',
+      currentCommand: command,
+      agentCommand: 'claude',
+      title,
     });
     return readingOf(screen, true);
   };

@@ -22,17 +22,21 @@ const destinationOf = (place: { readonly host: string; readonly directory: strin
 
 function record(sessionName: string, cwd: string, settings?: SessionSettings) {
   return threadRecordSchema.parse({
-    ...{
-      thread: '1',
-      host: 'laptop',
-      socket: '',
-      serverPid: 1,
-      paneId: '%1',
-      panePid: 2,
-      sessionId: '$1',
-      sessionName,
-    },
-    ...{ command: 'claude', cwd, claudeSession: '', transcript: '', state: 'idle', at: 0, settings },
+    thread: '1',
+    host: 'laptop',
+    socket: '',
+    serverPid: 1,
+    paneId: '%1',
+    panePid: 2,
+    sessionId: '$1',
+    sessionName,
+    command: 'claude',
+    cwd,
+    claudeSession: '',
+    transcript: '',
+    state: 'idle',
+    at: 0,
+    settings,
   });
 }
 

@@ -13,7 +13,9 @@ describe('a hostile host that names worktrees', () => {
       return ['a', `n${last}`, 'ready', `s${last}`, '/', 'b', '/x', '0', '0', '0', '0', '0', ''].join('\0');
     };
     return {
-      ...{ name: 'mini', tmux: 'tmux', close: async () => {} },
+      name: 'mini',
+      tmux: 'tmux',
+      close: async () => {},
       start: () => expect.fail('nothing is started'),
       sh: async () => `${Array.from({ length: 25_000 }, one).join('\0')}\0`,
     };

@@ -16,10 +16,21 @@ describe('look', () => {
     await typeMessage(server.tmux, guard, { id: '42', text: 'x' }, { settleMs: 0 });
     const seen = await lookAtPane(server.tmux, guard.pane);
     expect(seen).toMatchObject({
-      ...{ kind: 'pane', serverPid: guard.pane.serverPid, panePid: guard.pane.panePid },
-      ...{ sessionName: 'two words', command: 'node', dead: false, exitStatus: undefined },
-      ...{ mode: undefined, inputOff: false, synchronized: false, title: expect.stringContaining('title é') },
-      ...{ width: 120, height: 40, cursor: { x: 0, y: 2 }, historyLines: 0 },
+      kind: 'pane',
+      serverPid: guard.pane.serverPid,
+      panePid: guard.pane.panePid,
+      sessionName: 'two words',
+      command: 'node',
+      dead: false,
+      exitStatus: undefined,
+      mode: undefined,
+      inputOff: false,
+      synchronized: false,
+      title: expect.stringContaining('title é'),
+      width: 120,
+      height: 40,
+      cursor: { x: 0, y: 2 },
+      historyLines: 0,
       typed: { text: '00000000000000000042', enter: '00000000000000000042' },
     });
     if (seen.kind !== 'pane') throw new Error('no pane');

@@ -145,7 +145,9 @@ describe('newSession', () => {
     server.call('set-option', '-g', 'default-shell', shell);
     const out = join(server.dir, 'out');
     await newSession(server.tmux, {
-      ...{ name: WEB, directory: '/', command: ['sh', '-c', `echo "$ANTHROPIC_MODEL" > ${out}; exec cat`] },
+      name: WEB,
+      directory: '/',
+      command: ['sh', '-c', `echo "$ANTHROPIC_MODEL" > ${out}; exec cat`],
       environment: { variables: { ANTHROPIC_MODEL: 'opus' }, folder },
     });
     await vi.waitFor(() => expect(readFileSync(out, 'utf8')).toBe('opus\n'));

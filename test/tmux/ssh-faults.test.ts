@@ -6,13 +6,18 @@ import { sshHost } from '../../hosts/ssh.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { startSshServer } from '../support/ssh-server.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { startTmux } from '../support/tmux-server.ts';
 
 describe('a host over ssh', () => {
   it('carries ten sessions at once over one connection', async () => {
     const server = await startSshServer();
     const host = server.host();
-    const calls = Array.from({ length: 10 }, (_, i) => host.sh('sleep 0.1; echo "$1"', [`${i}`]));
+    const go = join(tempFolder(), 'go');
+    const script = 'until [ -e "$1" ]; do sleep 0.05; done; echo "$2"';
+    const calls = Array.from({ length: 10 }, (_, i) => host.sh(script, [go, `${i}`]));
+    await vi.waitFor(() => expect(server.counts.sessionsAtOnce).toBe(8));
+    writeFileSync(go, '');
     expect((await Promise.all(calls)).join('')).toBe('0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
     expect(server.counts).toMatchObject({ connections: 1, execs: 10, sessionsAtOnce: 8 });
   });

@@ -1,7 +1,8 @@
 // What a browser gets: every module of the page and its libraries, compressed and cached, and nothing from other servers.
 
-import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
 import { openAssets } from '../../workspace/assets.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
 
@@ -62,5 +63,31 @@ describe('the page', () => {
     for (const path of ['/vendor/markdown-it.js', '/vendor/highlight/rust.js'])
       expect((await fetch(workspace.url + path)).status).toBe(200);
     expect((await fetch(`${workspace.url}/vendor/highlight/LICENSE`)).status).toBe(404);
+  });
+});
+
+/** Our descriptors of files in this folder. */
+function openFiles(folder: string): readonly string[] {
+  const inside = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const wanted = inside.map((name) => statSync(join(folder, name)).ino);
+  return readdirSync('/dev/fd').filter((fd) => {
+    try {
+      return wanted.includes(fstatSync(Number(fd)).ino);
+    } catch {
+      return false; // the one that listed the folder
+    }
+  });
+}
+
+describe('an uploaded file', () => {
+  it('is closed when the client leaves before its end', async () => {
+    const workspace = await startTestWorkspace();
+    const files = [{ name: 'a.bin', data: new Uint8Array(9_000_000) }];
+    const { attachments } = await workspace.person.say(workspace.channelId, '', { files });
+    const leaving = new AbortController();
+    await fetch(attachments[0]?.url ?? '', { signal: leaving.signal });
+    expect(openFiles(`${workspace.dir}/files`)).toHaveLength(1);
+    leaving.abort();
+    await vi.waitFor(() => expect(openFiles(`${workspace.dir}/files`)).toEqual([]));
   });
 });

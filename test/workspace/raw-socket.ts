@@ -1,7 +1,8 @@
 // A gateway connection without a client: sends what a test says, and keeps everything it receives.
 
-import { onTestFinished, vi } from 'vitest';
+import { vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { atEnd } from '../support/at-end.ts';
 import type { TestWorkspace } from '../support/workspace.ts';
 
 interface Heard {
@@ -31,7 +32,7 @@ export function openSocket(
   const { query = 'v=10&encoding=json', headers = {}, path = '/gateway' } = options;
   const { at = workspace.botUrl } = options;
   const socket = new WebSocket(`ws${at.slice(4)}${path}?${query}`, { headers });
-  onTestFinished(() => socket.terminate());
+  atEnd(() => socket.terminate());
   const heard: Heard[] = [];
   const closed = new Promise<number>((resolve) => {
     socket.on('close', resolve);

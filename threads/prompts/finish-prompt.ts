@@ -3,15 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
-import type { RemoteHosts } from '../remote-hosts.ts';
 import type { HookAnswers } from './hand-answer-to-hook.ts';
+import { isListed } from './locate.ts';
 import type { PromptMessages } from './post-prompt.ts';
 import { isOfProgram, programAnswer } from './program-question.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
-import type { PromptWatch } from './watch-prompt.ts';
+import type { PromptsOptions } from './prompts-options.ts';
 
 export type TakenAnswer =
   | 'taken'
@@ -27,20 +26,13 @@ export type TakenAnswer =
 /** Follows the reason why an answer waits. */
 export const KEEPS_TRYING = 'threadmux keeps trying to deliver your answer.';
 
-interface PromptFinisherParts {
+interface PromptFinisherParts extends PromptsOptions {
   readonly answers: HookAnswers;
   readonly cards: PromptMessages;
   readonly store: PromptFiles;
-  readonly watch: PromptWatch;
-  readonly log: Log;
   readonly signal: AbortSignal;
   /** Whether the same agent has asked something since. */
   readonly isAskedAgain: (one: OpenPrompt) => boolean;
-  /** Whether this person may decide in the thread of the prompt now. */
-  readonly mayDecide: (one: OpenPrompt, person: string) => boolean;
-  readonly untilBack: RemoteHosts['untilBack'];
-  /** How long the dialog may stay in the terminal after its hook has left. */
-  readonly checkAfterMs?: number | undefined;
 }
 
 interface PromptFinisher {
@@ -74,8 +66,8 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
 
   return {
     revoked(one) {
-      const { id, ended, orders } = one.record;
-      if (ended?.kind !== 'decided' || parts.mayDecide(one, ended.by.id)) return false;
+      const { id, thread, ended, orders } = one.record;
+      if (ended?.kind !== 'decided' || isListed(ended.by.id, thread, parts)) return false;
       log.info('a decision does not count any more', { id, because: 'not listed' });
       store.note(one, { ended: undefined, orders: orders.slice(0, -1) });
       return true;
@@ -95,7 +87,7 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       const given = await giving.catch((error: Error) => {
         log.info('an answer waits', { id, because: error.message });
         one.waitsBecause = whyItWaits(error, host);
-        void parts.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
+        void parts.remote.untilBack(host, GIVE_AGAIN_MS, signal).then(() => signal.aborted || again());
         return 'waits' as const;
       });
       if (given !== 'gone') return given;

@@ -136,7 +136,9 @@ function remoteAnswers({ host, home, asker, log, running }: RemoteAnswersOptions
   let askedAt = Date.now();
   const run = async (script: string, id: string, doing: string, input = '') =>
     host.sh(script, [await home(), id, String(asker), String(Buffer.byteLength(input))], {
-      ...{ doing, timeoutMs: 30_000, input },
+      doing,
+      timeoutMs: 30_000,
+      input,
     });
   const later = (act: () => Promise<unknown>) => {
     if (running.later >= MOST_LATER) return;

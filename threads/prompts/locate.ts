@@ -4,7 +4,7 @@ import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { HostList } from '../../tmux/host-list.ts';
-import type { SessionLookup } from '../panes.ts';
+import type { SessionLookup } from '../session-lookup.ts';
 import type { Threads } from '../session-threads.ts';
 import type { keptInput, PromptPane, PromptRecord } from './prompt-record.ts';
 
@@ -53,14 +53,16 @@ export async function locatePrompt(
     throw new ThreadmuxError('session_not_found', what);
   }
   const found = await parts.threads.ensure(session, {
-    ...{ directory: letter.project || cwd, shell: 'no' as const, agent: letter.agent },
+    directory: letter.project || cwd,
+    shell: 'no' as const,
+    agent: letter.agent,
     ...(gone === undefined ? {} : { gone }),
   });
   if (found === undefined || found.thread === gone) return undefined;
   const { socket, serverPid, paneId, panePid } = session;
   // When the letter is read, the agent may have exited; then the foreground program is not the agent.
   const command = found.paneId === paneId ? found.command : session.command;
-  return { ...{ thread: found.thread, host: found.host }, pane: { socket, serverPid, paneId, panePid, command } };
+  return { thread: found.thread, host: found.host, pane: { socket, serverPid, paneId, panePid, command } };
 }
 
 /** Whether this may be the thread of a headless agent on that host. */
@@ -81,8 +83,18 @@ export function newPromptRecord(
 ): PromptRecord {
   const headless = thread !== undefined || ofProgram;
   return {
-    ...{ id, ...place, headless, agent, asker, message: '', ...kept, at: writtenAt },
-    ...{ chosen: [], orders: [], undelivered: '', shown: false },
+    id,
+    ...place,
+    headless,
+    agent,
+    asker,
+    message: '',
+    ...kept,
+    at: writtenAt,
+    chosen: [],
+    orders: [],
+    undelivered: '',
+    shown: false,
   };
 }
 

@@ -34,8 +34,8 @@ import { type PromptText, permissionText, planText, questionText } from './promp
 export interface PromptMessages {
   /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
   post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** In the background: a slow server must not delay the next answer. `by`: the person who changed it. */
-  show(one: OpenPrompt, by: string): void;
+  /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
+  show(one: OpenPrompt, by?: string): void;
   /** Tries until the server has taken or refused it. */
   close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
 }
@@ -64,8 +64,15 @@ export function createPromptMessages(parts: {
     await unarchiveAndRetry(rest, record.thread, act, { archiveAgain: true });
   }
 
-  const told = ({ record }: OpenPrompt, what: string, error: unknown) =>
-    log.warn(what, { id: record.id, because: (error as Error).message });
+  const untilTaken = ({ record }: OpenPrompt, what: string, act: () => Promise<void>) =>
+    keepTrying(act, {
+      ...PROMPT_PAUSES,
+      signal,
+      onFailure(error) {
+        log.warn(what, { id: record.id, because: (error as Error).message });
+        if (isThreadmuxError(error, 'discord_refused')) throw error;
+      },
+    });
 
   return {
     async post({ record, prompt, input }) {
@@ -90,23 +97,20 @@ export function createPromptMessages(parts: {
       });
     },
     show(one, by) {
-      const { record, prompt, input } = one;
-      const progress = { chosen: record.chosen };
-      const components = promptButtons(record.id, prompt, progress);
-      const shown = edit(one, { content: contentOf(prompt, input, progress, titleOf(record)), components });
-      ends.until(record.id, shown, by).catch((error) => told(one, 'showing a prompt', error));
+      const act = async () => {
+        const { record, prompt, input } = one; // as it is now: an earlier try must not undo a later change
+        const progress = { chosen: record.chosen };
+        const content = contentOf(prompt, input, progress, titleOf(record));
+        if (record.ended === undefined)
+          await edit(one, { content, components: promptButtons(record.id, prompt, progress) });
+      };
+      ends.until(one.record.id, untilTaken(one, 'showing a prompt', act), by).catch(() => {}); // it is in the log
     },
     async close(one, ended, buttons = []) {
       const progress = { chosen: one.record.chosen };
       const content = endText(one, progress, ended);
-      const shown = keepTrying(() => edit(one, { content, components: buttons }), {
-        ...PROMPT_PAUSES,
-        signal,
-        onFailure(error) {
-          told(one, 'showing the end of a prompt', error);
-          if (isThreadmuxError(error, 'discord_refused')) throw error;
-        },
-      });
+      const act = () => edit(one, { content, components: buttons });
+      const shown = untilTaken(one, 'showing the end of a prompt', act);
       await ends.until(one.record.thread, shown).catch((error) => {
         // The message or its thread is gone, or this process ends.
         if (!signal.aborted && !isThreadmuxError(error, 'discord_refused')) throw error;

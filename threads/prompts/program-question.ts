@@ -20,8 +20,14 @@ export function askedInput(asked: {
   const options = asked.options.map((label) => ({ label, description: '' }));
   const one = { question, header: 'Question', multiSelect: false, options, onlyOptions: options.length > 0 };
   return {
-    ...{ event: 'asked', kind: 'question', session, transcript, cwd },
-    ...{ tool: TOOL, input: { seconds }, questions: [one] },
+    event: 'asked',
+    kind: 'question',
+    session,
+    transcript,
+    cwd,
+    tool: TOOL,
+    input: { seconds },
+    questions: [one],
   };
 }
 

@@ -1,17 +1,15 @@
 // Prompts that wait for an answer, one file each in prompts/. A decision is stored here before it takes effect, so that a
 // crash neither loses nor repeats it.
 
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type AskedEvent, parseAgentEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
-import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
-import type { HookAnswers } from './hand-answer-to-hook.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;
@@ -155,38 +153,4 @@ export function createPromptFiles(home: Home): PromptFiles {
     },
     remove: (id) => removeBestEffort(path(id)),
   };
-}
-
-// Removes old records of prompts, and bells and answers of hooks that were killed.
-
-/** For this long, a late tap is told how the prompt ended. */
-const RECORD_KEPT_MS = 24 * 3_600_000;
-/** A host that asks again and again must not fill the disk, and all records are read at once. */
-const MOST_RECORDS = 1_000;
-const ANSWER_KEPT_MS = 3_600_000;
-
-/** Removes old files that belong to no open prompt and no waiting hook. */
-export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answers: HookAnswers, log: Log): void {
-  const now = Date.now();
-  const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });
-  try {
-    filesIn(home.folder('prompts'))
-      .filter(({ id }) => !isOpen(id))
-      .sort((a, b) => b.at - a.at)
-      .filter(({ at }, place) => place >= MOST_RECORDS || now - at > RECORD_KEPT_MS)
-      .forEach(remove);
-    filesIn(home.folder('answers'))
-      .filter(({ id, at }) => now - at > ANSWER_KEPT_MS && !isOpen(id) && !answers.isWaiting(id))
-      .forEach(remove);
-  } catch (error) {
-    log.warn('sweeping prompts', { because: (error as Error).message });
-  }
-}
-
-function filesIn(folder: string) {
-  return readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    return at === undefined ? [] : [{ id: name.split('.')[0] ?? '', path, at }];
-  });
 }

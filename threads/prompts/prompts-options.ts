@@ -3,8 +3,8 @@
 import type { Log } from '../../core/log.ts';
 import type { Home } from '../../home/home.ts';
 import type { HostList } from '../../tmux/host-list.ts';
-import type { SessionLookup } from '../panes.ts';
 import type { RemoteHosts } from '../remote-hosts.ts';
+import type { SessionLookup } from '../session-lookup.ts';
 import type { Threads } from '../session-threads.ts';
 import type { PromptWatch } from './watch-prompt.ts';
 

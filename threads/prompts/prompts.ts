@@ -14,7 +14,7 @@ import { createLastEnds } from '../last-ends.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
-import { type AskLetter, isAgentOn, isListed, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
+import { type AskLetter, isAgentOn, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES, untilPosted } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
 import {
@@ -25,9 +25,9 @@ import {
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
-  sweepPrompts,
 } from './prompt-record.ts';
 import type { PromptsOptions } from './prompts-options.ts';
+import { startPromptSweeps } from './sweep-prompts.ts';
 import type { WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {
@@ -49,9 +49,7 @@ export interface Prompts {
   close(): void;
 }
 
-const SWEEP_MS = 3_600_000;
 const MOST_OF_A_HOST = 50; // a hostile host could fill the memory with open prompts
-const SWEEP_AFTER = 500; // prompts
 
 interface Open extends OpenPrompt {
   isUnsure?: boolean; // its posting failed, but it may be on the screen; its letter comes again
@@ -72,22 +70,22 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const open = new Map<string, Open>();
   const over = new Map<string, Open>(); // ended, but their message is not updated yet
   const ending = createPromptFinisher({
-    ...{ answers, cards, store, log, signal, watch: options.watch },
-    ...{ checkAfterMs: options.checkAfterMs, untilBack: options.remote.untilBack },
+    ...options,
+    answers,
+    cards,
+    store,
+    signal,
     isAskedAgain: ({ record, input }) =>
       [...open.values()].some((other) => other.input.session === input.session && other.record.at > record.at),
-    mayDecide: ({ record }, person) => isListed(person, record.thread, options),
   });
   const isKnown = (id: string) => open.has(id) || over.has(id);
-  const sweep = () => sweepPrompts(home, isKnown, answers, log);
-  const sweeping = setInterval(sweep, options.sweepMs ?? SWEEP_MS).unref();
+  const sweeps = startPromptSweeps({ ...options, answers, isOpen: isKnown });
   const failed = (id: string) => (error: Error) => log.error('ending a prompt', { id, because: error.message });
   const act = ({ record: { id } }: Open, what: () => Promise<unknown>) => inTurn(id, what).catch(failed(id));
   const endSoon = (one: Open, how: PromptEnd) => void act(one, () => end(one, how));
 
-  let added = 0;
   function add(record: OpenPrompt['record'], input: AskedEvent): Open {
-    if (++added % SWEEP_AFTER === 0) sweep();
+    sweeps.added();
     const one: Open = { record, input, prompt: promptOf(input, record.tooLarge), stop: () => {} };
     open.set(record.id, one);
     return one;
@@ -113,6 +111,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     });
     if (posted.message === '') return forget(id, 'there is no thread for it');
     store.note(one, posted);
+    if (one.record.orders.length > 0) cards.show(one); // an earlier process may have been stopped before it was shown
     one.prompt = promptOf(one.input, one.record.tooLarge);
     threads.registry.change(one.record.thread, isOfProgram(one.input) ? {} : { state: 'waiting' });
     one.watched = options.watch(one.record, one.input);
@@ -155,7 +154,8 @@ export function openPrompts(options: PromptsOptions): Prompts {
     const { id, message } = one.record;
     const take = async () => (message === '' && !answers.isWaiting(id) ? forget(id, 'its hook is gone') : begin(one));
     await keepTrying(take, {
-      ...{ ...PROMPT_PAUSES, signal },
+      ...PROMPT_PAUSES,
+      signal,
       onFailure: (error) => log.warn('taking up a prompt', { id, because: (error as Error).message }),
     }).catch((error) => {
       if (!signal.aborted) throw error;
@@ -228,7 +228,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     waitsBecause: (id) => open.get(id)?.waitsBecause ?? '',
     isBusy: () => open.size + over.size > 0,
     takeUp() {
-      sweep();
+      sweeps.now();
       for (const record of loadPromptRecords(home)) {
         const { id, ended } = record;
         if (record.shown || isKnown(id)) continue;
@@ -242,7 +242,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
     },
     close() {
       closing.abort();
-      clearInterval(sweeping);
+      sweeps.close();
       for (const one of open.values()) one.stop();
     },
   };

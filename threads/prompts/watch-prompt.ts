@@ -55,7 +55,9 @@ export function createPromptWatch(
     const pane = record.pane ?? registry.get(record.thread);
     if (pane === undefined) return EXITED;
     return watchTerminal(tmuxOn(hosts.get(record.host), pane.socket), pane, {
-      ...{ asked: input, driver: driverOf(record.agent), budget: budgetOf(record.host) },
+      asked: input,
+      driver: driverOf(record.agent),
+      budget: budgetOf(record.host),
       files: hosts.isLocal(record.host) ? localFileSource : hostFiles(hosts.get(record.host)),
     });
   }

@@ -9,8 +9,8 @@ const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
 const TAGS = new Set('p h1 h2 h3 h4 h5 h6 ul ol li blockquote strong em s table thead tbody tr th td'.split(' '));
 
 const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true });
-// A link definition would disappear from the text; Discord has none either.
-parser.disable('reference');
+// A link definition would disappear from the text, and "&rlm;" or "&#8238;" would become a character that nobody sees; Discord has neither.
+parser.disable(['reference', 'entity']);
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 parser.validateLink = (address) => SAFE_LINK.test(address);
 parser.block.ruler.before('paragraph', 'subtext', subtext, { alt: ['paragraph', 'blockquote'] });

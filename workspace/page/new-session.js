@@ -45,8 +45,12 @@ export function makeNewSession({ choices, start, onStarted }) {
     const of = chosen();
     const at = directory.value.trim() || of?.directory || '';
     const given = {
-      ...{ name: name.value.trim(), directory: at, model: model.value.trim(), mode: mode.value },
-      ...{ host: host.value === choices().defaultHost ? '' : host.value, prompt: prompt.value.trim() },
+      name: name.value.trim(),
+      directory: at,
+      model: model.value.trim(),
+      mode: mode.value,
+      host: host.value === choices().defaultHost ? '' : host.value,
+      prompt: prompt.value.trim(),
     };
     const texts = Object.entries(given).filter(([, value]) => value !== '');
     return [

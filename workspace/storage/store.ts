@@ -165,7 +165,10 @@ export function leanRecord(state: WorkspaceState, record: StoreRecord): StoreRec
   );
   const splice = spliceBetween(before.content ?? '', message.content);
   return {
-    ...{ t: 'edit', channel: message.channel_id, id: message.id, set },
+    t: 'edit',
+    channel: message.channel_id,
+    id: message.id,
+    set,
     ...(content !== undefined && { content: splice }),
   };
 }

@@ -4,7 +4,9 @@
 import type { SlashCommand } from '../../slash-command.ts';
 
 const command = (name: string, about: string, more: Pick<SlashCommand, 'aliases' | 'risk'> = {}): SlashCommand => ({
-  ...{ name, about, owner: 'Claude Code' },
+  name,
+  about,
+  owner: 'Claude Code',
   ...more,
 });
 const aka = (...aliases: string[]) => ({ aliases });

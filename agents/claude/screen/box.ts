@@ -142,6 +142,8 @@ interface AnsiCell {
   readonly inverse: boolean;
   /** Not in the default text colour. */
   readonly coloured: boolean;
+  /** The numbers of its background colour. */
+  readonly background: string;
 }
 
 export interface AnsiRow {
@@ -172,7 +174,7 @@ function textOf(cells: readonly AnsiCell[]): string {
 
 type Style = Omit<AnsiCell, 'char'>;
 
-const PLAIN: Style = { dim: false, inverse: false, coloured: false };
+const PLAIN: Style = { dim: false, inverse: false, coloured: false, background: '' };
 
 /** A colour change (its numbers are captured), any other escape sequence, even an incomplete one, or one character. */
 export const ANSI_TOKEN =
@@ -184,18 +186,21 @@ const CONTROL = /^[\u0000-\u001f\u007f-\u009f]/;
 
 function restyle(style: Style, sgr: string): Style {
   const codes = sgr.split(/[;:]/).map(Number);
-  let { dim, inverse, coloured } = style;
+  let { dim, inverse, coloured, background } = style;
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i] ?? 0;
-    if (code === 0) ({ dim, inverse, coloured } = PLAIN);
+    if (code === 0) ({ dim, inverse, coloured, background } = PLAIN);
     else if (code === 2) dim = true;
     else if (code === 22) dim = false;
     else if (code === 7) inverse = true;
     else if (code === 27) inverse = false;
     else if (code === 39) coloured = false;
     else if ((code >= 30 && code <= 38) || (code >= 90 && code <= 97)) coloured = true;
-    // Skip the parameters of an extended colour.
-    if (code === 38 || code === 48 || code === 58) i += codes[i + 1] === 2 ? 4 : 2;
+    // The parameters of an extended colour.
+    const end = code === 38 || code === 48 || code === 58 ? i + (codes[i + 1] === 2 ? 4 : 2) : i;
+    if (code === 49) background = '';
+    else if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) background = codes.slice(i, end + 1).join(';');
+    i = end;
   }
-  return { dim, inverse, coloured };
+  return { dim, inverse, coloured, background };
 }

@@ -41,7 +41,9 @@ export function readOptions(body: readonly AnsiRow[], width: number, inBlocks: b
       head === focus,
     );
     return {
-      ...{ number: head.number, ...labelOf(head, texts, width), selected: head === focus },
+      number: head.number,
+      ...labelOf(head, texts, width),
+      selected: head === focus,
       ...(field === undefined ? {} : { field }),
     };
   });
@@ -61,7 +63,11 @@ function readLine({ text, cells }: AnsiRow, at: number): readonly Line[] {
   const first = cells[text.length - label.length];
   return [
     {
-      ...{ at, column, label, marked: mark !== undefined, coloured: first?.coloured ?? false },
+      at,
+      column,
+      label,
+      marked: mark !== undefined,
+      coloured: first?.coloured ?? false,
       number: number === undefined ? undefined : Number(number),
       scrolls: /[↑↓]/u.test(arrows),
     },

@@ -38,9 +38,15 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
     which === 'permission' ? undefined : width,
   );
   return {
-    ...{ which, full, form, title: TITLES[which] ?? (isCut ? '' : title) },
+    which,
+    full,
+    form,
+    title: TITLES[which] ?? (isCut ? '' : title),
     text: title !== '' && (isCut || which in TITLES) ? [title, ...text] : text,
-    ...{ options: form === 'panel' ? [] : options, hasMore: list.hasMore, field: fieldOf(body), help },
+    options: form === 'panel' ? [] : options,
+    hasMore: list.hasMore,
+    field: fieldOf(body),
+    help,
   };
 }
 
@@ -81,8 +87,16 @@ const UNCHOSEN: ReadonlySet<DialogName> = new Set<DialogName>([
 
 /** For dialogs whose first line is a row of tabs. */
 const TITLES: Partial<Readonly<Record<DialogName, string>>> = {
-  ...{ cost: 'Usage', status: 'Status', config: 'Settings', settings: 'Settings', stats: 'Statistics', help: 'Help' },
-  ...{ permissions: 'Permissions', plugin: 'Plugins', agents: 'Agents', btw: 'Side question' },
+  cost: 'Usage',
+  status: 'Status',
+  config: 'Settings',
+  settings: 'Settings',
+  stats: 'Statistics',
+  help: 'Help',
+  permissions: 'Permissions',
+  plugin: 'Plugins',
+  agents: 'Agents',
+  btw: 'Side question',
 };
 
 /** Matched in this order against the whole dialog; true for a panel that the user opened. */

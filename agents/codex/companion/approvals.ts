@@ -30,7 +30,9 @@ export function askedBy(
       const { questions } = request.params;
       if (questions.some(({ isSecret }) => isSecret)) return undefined;
       const asked = questions.map(({ header, question, options }) => ({
-        ...{ header, question, multiSelect: false },
+        header,
+        question,
+        multiSelect: false,
         options: options ?? [],
       }));
       return { ...at, kind: 'question', tool: 'AskUserQuestion', input: {}, questions: asked };

@@ -19,10 +19,14 @@ export function findCodexDialog(rows: readonly AnsiRow[]): AgentDialog | undefin
   const isCut =
     (start === 0 && (which === 'unknown' || which === 'permission')) || words.some((line) => CUT.test(line));
   return {
-    ...{ which, full, title: isCut ? '' : title, text: isCut ? words : text },
+    which,
+    full,
+    title: isCut ? '' : title,
+    text: isCut ? words : text,
     form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
     options: list.options.map((option) => withKey(which, option)),
-    ...{ hasMore: list.hasMore, field: fieldOf(above.slice(list.first)) },
+    hasMore: list.hasMore,
+    field: fieldOf(above.slice(list.first)),
     help: rows
       .slice(from, end + 1)
       .map((row) => row.text.trim())

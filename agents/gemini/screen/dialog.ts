@@ -29,11 +29,15 @@ export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefi
   // A part that is hidden cannot be answered by the rest.
   const isCut = start < 0 || words.some(saysCut);
   return {
-    ...{ which, full, title: isCut ? '' : (words[titleAt] ?? '') },
+    which,
+    full,
+    title: isCut ? '' : (words[titleAt] ?? ''),
     text: isCut ? words : words.filter((_, at) => at !== titleAt && at !== headAt),
     form: list.options.some(({ selected }) => selected) && !isTicked(list.options) ? 'choice' : 'unknown',
     options: list.options.map((option) => withDigit(which, option)),
-    ...{ hasMore: list.hasMore, field: undefined, help: help.replace(/^\(|\)$/gu, '') },
+    hasMore: list.hasMore,
+    field: undefined,
+    help: help.replace(/^\(|\)$/gu, ''),
   };
 }
 

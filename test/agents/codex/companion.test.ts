@@ -87,7 +87,10 @@ describe('a command that the server asks about', () => {
   it('is shown as it will run, with everything unusual', () => {
     const asked = askedBy(base, requestOf(COMMAND, { kind: 'stdin', additionalPermissions: { network: true } }), []);
     expect(asked).toMatchObject({
-      ...{ event: 'asked', kind: 'permission', tool: 'Bash', cwd: '/home/user/project' },
+      event: 'asked',
+      kind: 'permission',
+      tool: 'Bash',
+      cwd: '/home/user/project',
       always: ['commands that start with: curl -s http://127.0.0.1:1/'],
     });
     expect(asked?.input).toEqual({
@@ -156,7 +159,8 @@ describe('a change of files that the server asks about', () => {
 
   it('shows a new file', () => {
     expect(askedBy(base, request, changes(add))).toMatchObject({
-      ...{ tool: 'Write', input: { file_path: '/new.txt', content: 'hello\n' } },
+      tool: 'Write',
+      input: { file_path: '/new.txt', content: 'hello\n' },
     });
   });
 

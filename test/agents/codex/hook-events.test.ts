@@ -23,7 +23,8 @@ describe('the input of a hook of Codex', () => {
 
   it('shows a whole patch before it is allowed', () => {
     expect(read('PermissionRequest.apply_patch')).toMatchObject({
-      ...{ event: 'asked', tool: 'Edit' },
+      event: 'asked',
+      tool: 'Edit',
       input: { diff: expect.stringContaining('+hello') },
     });
   });

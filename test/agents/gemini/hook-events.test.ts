@@ -69,7 +69,11 @@ describe('the extension', () => {
 
 describe('a start', () => {
   const options: LaunchOptions = {
-    ...{ command: ['gemini'], settings: {}, scripts: '/s', home: '/h', directory: '/d' },
+    command: ['gemini'],
+    settings: {},
+    scripts: '/s',
+    home: '/h',
+    directory: '/d',
   };
 
   it('takes the model, the mode and the conversation', () => {

@@ -115,7 +115,9 @@ export async function openAgentPane(
         command: [command],
         settings,
         ...(resume === undefined ? {} : { resume }),
-        ...{ scripts: SCRIPTS, home: ours, directory: project },
+        scripts: SCRIPTS,
+        home: ours,
+        directory: project,
         local: { node: process.execPath, dist: join(SCRIPTS, '..') },
       }),
     );
@@ -150,7 +152,13 @@ export async function openAgentPane(
       return now;
     }, PATIENCE);
   return {
-    ...{ dir, home, project, model, tmux, letters, facts },
+    dir,
+    home,
+    project,
+    model,
+    tmux,
+    letters,
+    facts,
     async stop() {
       const panes = tmux('list-panes', '-a', '-F', '#{pane_pid}').split('\n');
       const all = processesIn(panes);
@@ -246,7 +254,14 @@ function factsOf(tmux: (...args: string[]) => string): PaneFacts & { readonly cu
     ...['display-message', '-p', '-t', 'demo', format],
   ).split('\t');
   return {
-    ...{ cursorX: Number(x), cursorY: Number(y), width: Number(width), height: Number(height) },
-    ...{ paneDead: dead === '1', inMode: mode === '1', cursorShown: flag === '1', title, currentCommand: command },
+    cursorX: Number(x),
+    cursorY: Number(y),
+    width: Number(width),
+    height: Number(height),
+    paneDead: dead === '1',
+    inMode: mode === '1',
+    cursorShown: flag === '1',
+    title,
+    currentCommand: command,
   };
 }

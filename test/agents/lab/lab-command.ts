@@ -86,14 +86,20 @@ const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>>
   opencode: ({ port }) => ({
     files: {
       '.config/opencode/opencode.json': {
-        ...{ model: 'lab/scripted', small_model: 'lab/scripted', autoupdate: false, share: 'disabled' },
+        model: 'lab/scripted',
+        small_model: 'lab/scripted',
+        autoupdate: false,
+        share: 'disabled',
         provider: {
           lab: {
-            ...{ npm: '@ai-sdk/openai-compatible', name: 'Lab' },
+            npm: '@ai-sdk/openai-compatible',
+            name: 'Lab',
             options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'fake' },
             models: {
               scripted: {
-                ...{ name: 'Scripted', limit: { context: 200_000, output: 8_000 }, attachment: true },
+                name: 'Scripted',
+                limit: { context: 200_000, output: 8_000 },
+                attachment: true,
                 modalities: { input: ['text', 'image'], output: ['text'] },
               },
             },
@@ -121,12 +127,18 @@ const SETTINGS: Readonly<Record<LabAgentName, (place: LabPlace) => LabSettings>>
       '.pi/agent/models.json': {
         providers: {
           lab: {
-            ...{ baseUrl: `http://127.0.0.1:${port}/v1`, api: 'openai-completions', apiKey: 'fake' },
+            baseUrl: `http://127.0.0.1:${port}/v1`,
+            api: 'openai-completions',
+            apiKey: 'fake',
             models: [
               {
-                ...{ id: 'scripted', name: 'Scripted', reasoning: false, input: ['text'] },
+                id: 'scripted',
+                name: 'Scripted',
+                reasoning: false,
+                input: ['text'],
                 cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-                ...{ contextWindow: 200_000, maxTokens: 8_000 },
+                contextWindow: 200_000,
+                maxTokens: 8_000,
               },
             ],
           },

@@ -74,7 +74,9 @@ describe('OpenCode', () => {
     await pane.paste('run echo allowed > allowed.txt');
     const asked = await pane.next('asked');
     expect(asked.event).toMatchObject({
-      ...{ kind: 'permission', tool: 'Bash', input: { command: 'echo allowed > allowed.txt' } },
+      kind: 'permission',
+      tool: 'Bash',
+      input: { command: 'echo allowed > allowed.txt' },
       always: ['echo *'],
     });
     const before = pane.events().slice(-4, -1);

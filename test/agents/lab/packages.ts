@@ -17,8 +17,11 @@ const PINNED = {
   codex: { npm: '@openai/codex', version: '0.166.0', program: 'codex' },
   gemini: { npm: '@google/gemini-cli', version: '0.61.0', program: 'gemini' },
   opencode: {
-    ...{ npm: 'opencode-ai', version: '1.18.33', program: 'opencode' },
-    ...{ finish: 'postinstall.mjs', later: '@opencode-ai/plugin' },
+    npm: 'opencode-ai',
+    version: '1.18.33',
+    program: 'opencode',
+    finish: 'postinstall.mjs',
+    later: '@opencode-ai/plugin',
   },
   pi: { npm: '@mariozechner/pi-coding-agent', version: '0.73.1', program: 'pi' },
 } satisfies Record<string, AgentPackage>;

@@ -89,8 +89,12 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
   const config = { host: 'lab', roots: [dir], agents: Object.fromEntries(commands) };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   const env = {
-    ...{ PATH: process.env.PATH ?? '', HOME: homeFolder, LANG: 'C.UTF-8', SHELL: '/bin/sh' },
-    ...{ THREADMUX_HOME: home.root, THREADMUX_TMUX_SOCKET: socket },
+    PATH: process.env.PATH ?? '',
+    HOME: homeFolder,
+    LANG: 'C.UTF-8',
+    SHELL: '/bin/sh',
+    THREADMUX_HOME: home.root,
+    THREADMUX_TMUX_SOCKET: socket,
   };
   // Not execFileSync: the scripted model answers in this process.
   const command = async (...args: string[]) => (await run(process.execPath, [PROGRAM, ...args], { env })).stdout;
@@ -121,7 +125,13 @@ export async function startThreadmuxLab(agents: readonly LabAgentName[], install
     return thread;
   }
   return {
-    ...{ dir, person, model, channelId: local.channel, command, startIn, startByHand },
+    dir,
+    person,
+    model,
+    channelId: local.channel,
+    command,
+    startIn,
+    startByHand,
     cli: { dir, root: home.root, env },
     log: () =>
       readdirSync(home.folder('log'))
@@ -189,7 +199,14 @@ function openThread({ project, record, person, tmux }: ThreadParts): LabThread {
       );
     }, LAB_PATIENCE);
   return {
-    ...{ project, thread, record, all, since, read, screen, shows },
+    project,
+    thread,
+    record,
+    all,
+    since,
+    read,
+    screen,
+    shows,
     say: (text) => person.say(thread, text),
     marked: async (message, mark) =>
       vi.waitFor(async () => {

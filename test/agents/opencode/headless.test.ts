@@ -38,7 +38,9 @@ it('says that a permission was denied because nobody could be asked', () => {
 it('reports a failure of the model, and none of its own if it never began', () => {
   const error = { name: 'APIError', data: { message: 'scripted failure', statusCode: 401 } };
   expect(read(1, line('error', undefined, { error })).at(-1)).toMatchObject({
-    ...{ kind: 'result', isError: true, text: 'the model failed (status 401): scripted failure' },
+    kind: 'result',
+    isError: true,
+    text: 'the model failed (status 401): scripted failure',
   });
   expect(read(1)).toEqual([]);
   expect(read(undefined, text('half'))).toMatchObject([{ kind: 'init' }, { kind: 'text' }]);

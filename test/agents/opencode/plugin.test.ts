@@ -19,7 +19,10 @@ function startPlugin({ nested = false, options = {}, knowsHome = false } = {}) {
   mkdirSync(join(home, 'state'));
   writeFileSync(join(home, 'state/courier.pid'), String(process.pid)); // a courier seems to run
   const env = {
-    ...{ PATH: process.env.PATH, HOME: '/nowhere', TMUX: `${home}/none,1,0`, TMUX_PANE: '%7' },
+    PATH: process.env.PATH,
+    HOME: '/nowhere',
+    TMUX: `${home}/none,1,0`,
+    TMUX_PANE: '%7',
     ...(knowsHome ? {} : { THREADMUX_HOME: home }),
     ...(nested ? { THREADMUX_NESTED: '1' } : {}),
   };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { screensOf } from '../../support/recorded-screens.ts';
 
-const { recorded, find, read } = screensOf('opencode');
+const { recorded, find, read, readNamed } = screensOf('opencode');
 
 it.each(recorded)('a screen of OpenCode is never empty without the cursor: $path', (one) => {
   const { cursorX: _, cursorY: __, ...facts } = one.facts;
@@ -57,4 +57,16 @@ it('a prompt has no title if the screen begins with it: its own title may be abo
   const lines = rows.slice(title);
   const shown = read(lines.join('\n'), { ...facts, height: lines.length - 1 });
   expect(shown).toMatchObject({ which: 'permission', title: '' });
+});
+
+it('a list has its entries, and the highlighted one is marked', () => {
+  for (const size of ['80x24', '120x40', '200x50'])
+    expect(readNamed('dialog-list-agents', size)).toMatchObject({
+      title: 'Select agent',
+      text: ['  Search', '❯ ● build native', '  plan native'],
+    });
+});
+
+it('a title does not begin with what is beside the list', () => {
+  expect(readNamed('dialog-list-export', '80x24')).toMatchObject({ title: 'Export Options' });
 });

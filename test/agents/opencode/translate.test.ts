@@ -166,7 +166,9 @@ describe("OpenCode's events", () => {
 
   it('never show an earlier call of the same id in place of the one that is asked about', () => {
     const asks = (messageID: string, command: string) => ({
-      ...{ permission: 'bash', patterns: [command], metadata: { command } },
+      permission: 'bash',
+      patterns: [command],
+      metadata: { command },
       tool: { messageID, callID: 'call_0' },
     });
     const one = open();
@@ -207,7 +209,8 @@ describe("OpenCode's events", () => {
     one.replay('permission.asked', 'permission.asked', { ...outside, tool: { callID: 'call_8' } });
     const [ask] = one.taken();
     expect(ask).toMatchObject({
-      ...{ event: 'asked', tool: 'external_directory' },
+      event: 'asked',
+      tool: 'external_directory',
       input: { patterns: ['/etc/*'], tool: 'bash', input: { command: 'cat /etc/hosts' } },
     });
     expect(ask).not.toHaveProperty('always');
@@ -218,7 +221,9 @@ describe("OpenCode's events", () => {
     one.prompt('a');
     one.replay('question.asked', 'question.asked');
     expect(one.taken().at(-1)).toMatchObject({
-      ...{ do: 'ask', event: 'asked', kind: 'question' },
+      do: 'ask',
+      event: 'asked',
+      kind: 'question',
       questions: [{ header: 'Database', multiSelect: false, options: [{ label: 'SQLite' }, {}, { label: 'DuckDB' }] }],
     });
     one.replay('question.rejected', 'question.rejected');

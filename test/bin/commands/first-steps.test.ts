@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { shareAmongTests } from '../../support/at-end.ts';
 import { startCli } from '../cli.ts';
 
 /** A session with a shell; nothing else runs. */
@@ -16,9 +17,11 @@ function startShell() {
   return { ...cli, shop, inside };
 }
 
+const shell = shareAmongTests(startShell);
+
 describe('before threadmux was ever started', () => {
   it('what belongs into a thread says that it must be started', async () => {
-    const { run, inside, shop } = startShell();
+    const { run, inside, shop } = shell();
     for (const args of [
       ['notify', 'hi'],
       ['ask', 'Deploy?', '--timeout', '20'],
@@ -32,30 +35,31 @@ describe('before threadmux was ever started', () => {
   });
 
   it('an empty line is not posted', async () => {
-    const { run, inside, shop } = startShell();
-    expect(await run(['notify', ' '], { env: inside, cwd: shop })).toMatchObject({
-      ...{ status: 2, stderr: 'threadmux: the text is empty\n' },
+    const { runHere, inside, shop } = shell();
+    expect(await runHere(['notify', ' '], { env: inside, cwd: shop })).toMatchObject({
+      status: 2,
+      stderr: 'threadmux: the text is empty\n',
     });
   });
 });
 
 describe('a session without an agent', () => {
   it('is not said to have ended', async () => {
-    const { run, tmux } = startShell();
-    const { status, stderr } = await run(['wait', 'shop', '--timeout', '60']);
+    const { runHere, tmux } = shell();
+    const { status, stderr } = await runHere(['wait', 'shop', '--timeout', '60']);
     expect([status, stderr]).toEqual([1, 'No agent runs in shop: it shows a shell.\n']);
     expect(tmux.call('list-sessions', '-F', '#S')).toBe('shop');
   });
 
   it('has no reply, with the same exit code as text and as JSON', async () => {
-    const { run } = startShell();
-    const [text, json] = [await run(['reply', 'shop']), await run(['reply', 'shop', '--json'])];
+    const { runHere } = shell();
+    const [text, json] = [await runHere(['reply', 'shop']), await runHere(['reply', 'shop', '--json'])];
     expect([text.status, json.status, json.data()]).toMatchObject([3, 3, { name: 'shop', reply: null }]);
   });
 
   it('is not started for a prompt', async () => {
-    const { run, tmux } = startShell();
-    const { status, stderr } = await run(['start', 'new-one', '--prompt', 'hi', '--wait']);
+    const { runHere, tmux } = shell();
+    const { status, stderr } = await runHere(['start', 'new-one', '--prompt', 'hi', '--wait']);
     expect([status, stderr]).toEqual([3, expect.stringContaining('the agent is not installed on here')]);
     expect(tmux.call('list-sessions', '-F', '#S')).toBe('shop');
   });
@@ -69,6 +73,6 @@ it.each([
   [['wait', 'shop@mars'], 3, '"mars" is no configured host; these are: here.'],
   [['sessions', '--prefix', 'z'], 0, 'No session begins with z.'],
 ])('%j has exit code %d and says "%s"', async (args, code, said) => {
-  const { status, stderr } = await startShell().run(args);
+  const { status, stderr } = await shell().runHere(args);
   expect([status, stderr]).toEqual([code, expect.stringContaining(said)]);
 });

@@ -33,11 +33,18 @@ function readsAs(pid: number): string {
 }
 
 describe('threadmux thread', () => {
-  it('opens, archives and reopens the thread of a session, which keeps running', async () => {
+  it('opens, archives and reopens the thread of a session, which keeps running, and says which does not exist', async () => {
     const { workspace, cli, run } = await start();
+    const none = await run(['thread', 'close', 'web', '--json']);
+    expect([none.status, none.error().code]).toEqual([3, 'not_found']);
+    expect(none.error().message).toBe('web on here has no thread');
+    const nobody = await cli.runHere(['thread', 'open', 'nobody', '--json']);
+    expect([nobody.status, nobody.error().code]).toEqual([3, 'session_not_found']);
     const opened = await run(['thread', 'open', 'web', '--json']);
     expect(opened.data()).toEqual({
-      ...{ host: 'here', name: 'web', outcome: 'opened' },
+      host: 'here',
+      name: 'web',
+      outcome: 'opened',
       thread: expect.stringMatching(/^\d+$/),
     });
     expect(await threadNames(workspace)).toEqual(['[agent] web']);
@@ -81,15 +88,6 @@ describe('threadmux thread', () => {
     );
   });
 
-  it('says which session or thread does not exist', async () => {
-    const { run } = await start();
-    const none = await run(['thread', 'close', 'web', '--json']);
-    expect([none.status, none.error().code]).toEqual([3, 'not_found']);
-    expect(none.error().message).toBe('web on here has no thread');
-    const nobody = await run(['thread', 'open', 'nobody', '--json']);
-    expect([nobody.status, nobody.error().code]).toEqual([3, 'session_not_found']);
-  });
-
   it('opens none for a session that belongs nowhere', async () => {
     const { workspace, run } = await start({ onlyProjects: true });
     const nowhere = await run(['thread', 'open', 'web', '--json']);
@@ -104,8 +102,8 @@ describe('threadmux thread', () => {
   });
 
   it('has help with an example, and completions that offer sessions', async () => {
-    const { run } = await start();
-    expect((await run(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
-    expect((await run(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'.*\)\n {4}if/);
+    const { runHere } = startCli();
+    expect((await runHere(['thread', 'close', '--help'])).stdout).toContain('threadmux thread close shop');
+    expect((await runHere(['completions', 'bash'])).stdout).toMatch(/case \$at in .*'thread close'.*\)\n {4}if/);
   });
 });

@@ -28,7 +28,9 @@ async function hostOf(entry: Record<string, unknown> = {}) {
     examine: (): Promise<readonly Finding[]> => sick.examine({ host: 'far', sshConfig: server.configFile }),
     install: () =>
       installOn({
-        ...{ root: sick.root, name: 'laptop', files: filesForHosts('laptop', true) },
+        root: sick.root,
+        name: 'laptop',
+        files: filesForHosts('laptop', true),
         host: server.host(),
         tmux: tmuxOn(server.host(), server.socket),
       }),

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
+import { atEnd } from '../../support/at-end.ts';
 import { type Cli, PROGRAM } from '../cli.ts';
 
 interface ToolError {
@@ -41,17 +42,15 @@ export async function connectMcp(up: McpPlace, session?: string, answer?: Answer
     });
   const env = { ...up.cli.env, THREADMUX_HOME: up.cli.root, ...(session === undefined ? {} : up.inside?.(session)) };
   const transport = new StdioClientTransport({
-    ...{
-      command: process.execPath,
-      args: [PROGRAM, 'mcp'],
-      env,
-      cwd: join(up.cli.dir, session === undefined ? '' : 'shop'),
-      stderr: 'inherit',
-    },
+    command: process.execPath,
+    args: [PROGRAM, 'mcp'],
+    env,
+    cwd: join(up.cli.dir, session === undefined ? '' : 'shop'),
+    stderr: 'inherit',
   });
   await client.connect(transport);
   await client.listTools(); // the client checks results only of tools that it knows
-  onTestFinished(() => client.close());
+  atEnd(() => client.close());
   const options = { timeout: 90_000, resetTimeoutOnProgress: true };
   const result = (name: string, input: object) =>
     client.callTool({ name, arguments: { ...input } }, undefined, options);

@@ -5,20 +5,29 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { TOOLS } from '../../../bin/mcp/tool-definitions.ts';
+import { shareAmongTests } from '../../support/at-end.ts';
 import { startAgent, startRunningUp } from '../../support/running-up.ts';
-import { startCli, WAIT } from '../cli.ts';
+import { WAIT } from '../cli.ts';
 import { connectMcp } from './mcp-client.ts';
 
-/** A session `lead` in whose pane the client runs. */
-async function startLead(config: Readonly<Record<string, unknown>> = {}) {
-  const up = await startRunningUp(config);
+/** A client in the pane of session `lead`, one outside tmux, and the program. */
+const shared = shareAmongTests(async () => {
+  const up = await startRunningUp();
   await startAgent(up, 'lead');
-  return { up, mcp: await connectMcp(up, 'lead') };
+  return { up, mcp: await connectMcp(up, 'lead'), outside: await connectMcp(up) };
+});
+
+/** An agent that the clients share; it is idle at the end of every test. */
+async function startWorker() {
+  const claude = await startAgent(shared().up, 'worker');
+  const before = claude.noted().length;
+  const noted = () => claude.noted().slice(before);
+  return { ...claude, noted, prompts: () => noted().map(({ text }) => text) };
 }
 
 describe('the schemas', () => {
   it('are valid, describe every field, and are what the server lists', async () => {
-    const { client } = await connectMcp({ cli: startCli(), inside: () => ({ TMUX: '', TMUX_PANE: '' }) });
+    const { client } = shared().outside;
     const { tools } = await client.listTools();
     expect(tools).toEqual(TOOLS);
     for (const { inputSchema, outputSchema, description } of tools) {
@@ -31,10 +40,9 @@ describe('the schemas', () => {
   });
 
   it('refuse every wrong input', async () => {
-    const cli = startCli();
-    const mcp = await connectMcp({ cli, inside: () => ({ TMUX: '', TMUX_PANE: '' }) });
+    const { outside } = shared();
     for (const [name, input] of WRONG) {
-      const { code, message, hint } = await mcp.error(name, input);
+      const { code, message, hint } = await outside.error(name, input);
       expect([code, hint]).toEqual(['bad_usage', 'See the input schema of the tool.']);
       expect(message).toContain(`the input of ${name} is not valid`);
     }
@@ -64,39 +72,42 @@ const WRONG: readonly (readonly [string, object])[] = [
 
 describe('other sessions', () => {
   it('are started, prompted, waited for, read and stopped', async () => {
-    const { up, mcp } = await startLead();
-    const started = await mcp.call('start_session', { name: 'worker', prompt: 'count to three' });
-    expect(started).toEqual({ session: 'worker', created: true, state: 'up', branch: null, prompt: 'submitted' });
-    const waited = await mcp.call('wait', { session: 'worker', timeout_seconds: 30 });
+    const { up, mcp } = shared();
+    const started = await mcp.call('start_session', { name: 'counter', prompt: 'count to three' });
+    expect(started).toEqual({ session: 'counter', created: true, state: 'up', branch: null, prompt: 'submitted' });
+    const waited = await mcp.call('wait', { session: 'counter', timeout_seconds: 30 });
     expect(waited).toEqual({ state: 'idle', about: null, reply: 'Echo: count to three' });
-    const again = await mcp.call('start_session', { name: 'worker', prompt: 'count to three' });
-    expect(again).toEqual({ session: 'worker', created: false, state: 'there', branch: null, prompt: 'not_sent' });
-    expect(await mcp.call('send_message', { session: 'worker', text: 'and on' })).toEqual({ outcome: 'submitted' });
-    await mcp.call('wait', { session: 'worker', timeout_seconds: 30 });
-    expect(await mcp.call('read_reply', { session: 'worker' })).toEqual({ reply: 'Echo: and on', finished: true });
-    const screen = await mcp.call('read_screen', { session: 'worker', lines: 40 });
+    const again = await mcp.call('start_session', { name: 'counter', prompt: 'count to three' });
+    expect(again).toEqual({ session: 'counter', created: false, state: 'there', branch: null, prompt: 'not_sent' });
+    expect(await mcp.call('send_message', { session: 'counter', text: 'and on' })).toEqual({ outcome: 'submitted' });
+    await mcp.call('wait', { session: 'counter', timeout_seconds: 30 });
+    expect(await mcp.call('read_reply', { session: 'counter' })).toEqual({ reply: 'Echo: and on', finished: true });
+    const screen = await mcp.call('read_screen', { session: 'counter', lines: 40 });
     expect(screen).toMatchObject({ text: expect.stringContaining('count to three'), dead: false, exit_status: null });
-    const { sessions } = (await mcp.call('list_sessions', { prefix: 'w' })) as { sessions: object[] };
-    expect(sessions).toMatchObject([{ session: 'worker', state: 'idle', own: false, directory: up.project }]);
-    const claude = await up.claude('worker');
+    const { sessions } = (await mcp.call('list_sessions', { prefix: 'c' })) as { sessions: object[] };
+    expect(sessions).toMatchObject([{ session: 'counter', state: 'idle', own: false, directory: up.project }]);
+    const claude = await up.claude('counter');
     expect(claude.prompts()).toEqual(['count to three', 'and on']);
-    expect(await mcp.call('interrupt_session', { session: 'worker' })).toEqual({ interrupted: false });
+    expect(await mcp.call('interrupt_session', { session: 'counter' })).toEqual({ interrupted: false });
     await claude.tell('busy');
     await vi.waitFor(async () => {
-      expect(await mcp.call('interrupt_session', { session: 'worker' })).toEqual({ interrupted: true });
+      expect(await mcp.call('interrupt_session', { session: 'counter' })).toEqual({ interrupted: true });
     }, WAIT);
-    expect(claude.noted().filter(({ kind }) => kind === 'key')).toEqual([{ kind: 'key', text: '\x1b' }]);
+    const keys = () => claude.noted().filter(({ kind }) => kind === 'key');
+    await vi.waitFor(() => expect(keys()).toEqual([{ kind: 'key', text: '\x1b' }]), WAIT);
     await vi.waitFor(async () => {
-      const waited = await mcp.call('wait', { session: 'worker', timeout_seconds: 1 });
+      const waited = await mcp.call('wait', { session: 'counter', timeout_seconds: 1 });
       expect(waited).toEqual({ state: 'timeout', about: 'working', reply: null });
     }, WAIT);
-    expect(await mcp.call('stop_session', { session: 'worker' })).toEqual({ stopped: true });
-    expect(await mcp.call('stop_session', { session: 'worker' })).toEqual({ stopped: false });
-    expect(up.cli.tmux.call('list-sessions', '-F', '#S')).toBe('lead');
+    expect(await mcp.call('stop_session', { session: 'counter' })).toEqual({ stopped: true });
+    expect(await mcp.call('stop_session', { session: 'counter' })).toEqual({ stopped: false });
+    expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).not.toContain('counter');
   });
 
   it('are limited by maxThreads, also if they are started at the same time', async () => {
-    const { up, mcp } = await startLead({ maxThreads: 2 });
+    const up = await startRunningUp({ maxThreads: 2 });
+    up.cli.tmux.call('new-session', '-d', '-s', 'tool', '-c', up.project, 'cat');
+    const mcp = await connectMcp(up, 'tool');
     const calls = Array.from({ length: 6 }, (_, at) =>
       mcp.client.callTool({ name: 'start_session', arguments: { name: `w${at}` } }, undefined, { timeout: 90_000 }),
     );
@@ -104,11 +115,13 @@ describe('other sessions', () => {
     expect(started.filter(({ isError }) => isError)).toHaveLength(4);
     expect(JSON.stringify(started)).toContain('and the limit is 2');
     expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).toHaveLength(3);
+    const { code, hint } = await mcp.error('start_session', { name: 'w6' });
+    expect([code, hint]).toEqual(['busy', expect.stringContaining('maxThreads')]);
   });
 
   it('that work take a message for later, and the answer does not wait for its turn', async () => {
-    const { up, mcp } = await startLead();
-    const claude = await startAgent(up, 'worker');
+    const { mcp } = shared();
+    const claude = await startWorker();
     await claude.tell('busy');
     const later = { name: 'send_message', arguments: { session: 'worker', text: 'and then' } };
     // The receipt would be waited for longer than this.
@@ -122,17 +135,18 @@ describe('other sessions', () => {
   });
 
   it('with a dialog need a person: no tool answers it', async () => {
-    const { up, mcp } = await startLead();
-    const claude = await startAgent(up, 'worker');
+    const { mcp } = shared();
+    const claude = await startWorker();
     await claude.tell('dialog', 'rm -rf /');
     expect((await mcp.error('send_message', { session: 'worker', text: 'yes' })).code).toBe('needs_person');
     expect((await mcp.error('interrupt_session', { session: 'worker' })).code).toBe('needs_person');
     expect(await mcp.call('wait', { session: 'worker', timeout_seconds: 30 })).toMatchObject({ state: 'needs_person' });
     expect(claude.noted()).toEqual([]);
+    await claude.tell('close');
   });
 
   it('that do not exist, or are the own one, are errors', async () => {
-    const { mcp } = await startLead();
+    const { mcp } = shared();
     for (const tool of ['send_message', 'wait', 'read_reply', 'read_screen', 'interrupt_session']) {
       const input = tool === 'send_message' ? { text: 'x' } : {};
       expect([tool, (await mcp.error(tool, { session: 'nobody', ...input })).code]).toEqual([
@@ -148,8 +162,10 @@ describe('other sessions', () => {
     expect((await mcp.error('read_sessions')).code).toBe('not_found');
   });
 
-  it('start only in the own directory, in projects and in roots, with allowed names, and not too many', async () => {
-    const { up, mcp } = await startLead({ maxThreads: 1 });
+  it('start only in the own directory, in projects and in roots, with allowed names', async () => {
+    const { up, mcp } = shared();
+    const sessions = () => up.cli.tmux.call('list-sessions', '-F', '#S');
+    const before = sessions();
     const outside = join(up.cli.dir, 'outside');
     mkdirSync(outside);
     symlinkSync(outside, join(up.project, 'way-out'));
@@ -160,25 +176,11 @@ describe('other sessions', () => {
     expect((await start({ name: 'a b;c' })).code).toBe('name_refused');
     expect((await start({ host: 'mars' })).code).toBe('not_found');
     expect((await start({ agent: 'nonsense' })).code).toBe('bad_usage');
-    expect(up.cli.tmux.call('list-sessions', '-F', '#S')).toBe('lead');
-    expect((await mcp.call('start_session', { name: 'w1' })).created).toBe(true);
-    const { code, hint } = await mcp.error('start_session', { name: 'w2' });
-    expect([code, hint]).toEqual(['busy', expect.stringContaining('maxThreads')]);
-  });
-
-  it('cannot be started while threadmux is not running, but can be read', async () => {
-    const { up, mcp } = await startLead();
-    await startAgent(up, 'worker');
-    await up.kill();
-    const { code, hint } = await mcp.error('start_session', { name: 'w1' });
-    expect([code, hint]).toEqual(['not_running', 'Start it with `threadmux up`.']);
-    expect((await mcp.call('list_sessions')).sessions).toHaveLength(2);
-    expect((await mcp.call('read_screen', { session: 'worker' })).text).toContain('Stand-in');
-    expect(await mcp.call('wait', { session: 'worker', timeout_seconds: 30 })).toMatchObject({ state: 'idle' });
+    expect(sessions()).toBe(before);
   });
 
   it('does not type into a plain shell, unless messages may', async () => {
-    const { up, mcp } = await startLead();
+    const { up, mcp } = shared();
     up.cli.tmux.call('new-session', '-d', '-s', 'sh', '-c', up.project, 'sh');
     await vi.waitFor(async () => {
       const { code, message } = await mcp.error('send_message', { session: 'sh', text: 'touch typed' });
@@ -189,7 +191,7 @@ describe('other sessions', () => {
 
 describe('the own thread', () => {
   it('gets a file, a line that notifies, and a question that a tap answers', async () => {
-    const { up, mcp } = await startLead();
+    const { up, mcp } = shared();
     writeFileSync(join(up.project, 'plan.md'), '# Plan\n');
     expect(await mcp.call('send_file', { path: 'plan.md', text: 'Here it is' })).toEqual({ sent: true });
     const message = await up.message('lead', /^Here it is$/);
@@ -206,8 +208,7 @@ describe('the own thread', () => {
   });
 
   it('does not exist outside tmux, and gets no files from elsewhere', async () => {
-    const { up, mcp } = await startLead();
-    const outside = await connectMcp(up);
+    const { up, mcp, outside } = shared();
     for (const [tool, input] of [
       ['notify', { text: 'x' }],
       ['ask_person', { question: 'x' }],
@@ -225,7 +226,9 @@ describe('the own thread', () => {
   });
 
   it('has at most ten open questions of programs; more are refused', async () => {
-    const { up, mcp } = await startLead();
+    const { up } = shared();
+    await startAgent(up, 'other');
+    const mcp = await connectMcp(up, 'other');
     const ask = (at: number) => ({
       name: 'ask_person',
       arguments: { question: `Question ${at}?`, timeout_seconds: 60 },
@@ -236,13 +239,13 @@ describe('the own thread', () => {
       true,
       expect.stringContaining('10 questions are already open'),
     ]);
-    const cards = (await up.messages('lead')).filter(({ content }) => /Question \d+\?/.test(content));
+    const cards = (await up.messages('other')).filter(({ content }) => /Question \d+\?/.test(content));
     expect(cards).toHaveLength(10);
     for (const one of all) one.catch(() => {}); // the client is closed
   });
 
   it('a call that the client cancels closes the question', async () => {
-    const { up, mcp } = await startLead();
+    const { up, mcp } = shared();
     const cancel = new AbortController();
     const asking = mcp.client.callTool({ name: 'ask_person', arguments: { question: 'Never mind?' } }, undefined, {
       signal: cancel.signal,
@@ -259,8 +262,8 @@ describe('a client that asks its user by itself', () => {
     new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('cancelled'))));
 
   it('is asked at the same time: the first answer counts, and closes the question in the other place', async () => {
-    const up = await startRunningUp();
-    expect((await up.run(['start', 'tool', '--', 'cat'])).status).toBe(0);
+    const { up } = shared();
+    expect((await up.runHere(['start', 'tool', '--', 'cat'])).status).toBe(0);
     const asked: unknown[] = [];
     const mcp = await connectMcp(up, 'tool', async (question, options, signal) => {
       asked.push([question, options]);
@@ -280,8 +283,7 @@ describe('a client that asks its user by itself', () => {
   });
 
   it('is not asked in the pane of an agent: its dialog would hold up the messages of the thread', async () => {
-    const up = await startRunningUp();
-    await startAgent(up, 'lead');
+    const { up } = shared();
     const asked: string[] = [];
     const mcp = await connectMcp(up, 'lead', async (question) => {
       asked.push(question);
@@ -295,10 +297,10 @@ describe('a client that asks its user by itself', () => {
 
 describe('two clients', () => {
   it('work at the same time, and each gets its own answers', async () => {
-    const { up, mcp } = await startLead();
+    const { up, mcp } = shared();
     const other = await startAgent(up, 'other');
     const second = await connectMcp(up, 'other');
-    await startAgent(up, 'worker');
+    const worker = await startWorker();
     const first = mcp.call('ask_person', { question: 'One?', options: ['yes', 'no'] });
     const asked = second.call('ask_person', { question: 'Two?', options: ['yes', 'no'] });
     const [one, two] = [await up.message('lead', /One\?/), await up.message('other', /Two\?/)];
@@ -308,7 +310,7 @@ describe('two clients', () => {
       second.call('send_message', { session: 'worker', text: texts[1] }),
     ]);
     expect(sent).toEqual([{ outcome: 'submitted' }, { outcome: 'submitted' }]);
-    expect([...(await up.claude('worker')).prompts()].sort()).toEqual(texts);
+    expect(worker.prompts().toSorted()).toEqual(texts);
     await up.tap('other', two, '2. no');
     await up.tap('lead', one, '1. yes');
     expect([await first, await asked]).toEqual([{ answer: 'yes' }, { answer: 'no' }]);
@@ -317,9 +319,10 @@ describe('two clients', () => {
 });
 
 describe('threadmux is killed', () => {
-  it('during wait and ask_person, and nothing is lost', async () => {
-    const { up, mcp } = await startLead();
-    const worker = await startAgent(up, 'worker');
+  it('during wait and ask_person: nothing is lost, and meanwhile sessions can be read but not started', async () => {
+    const { up, mcp } = shared();
+    const worker = await startWorker();
+    await startAgent(up, 'other');
     await worker.tell('busy');
     await vi.waitFor(async () => {
       const { sessions } = (await mcp.call('list_sessions', { prefix: 'worker' })) as { sessions: { state: string }[] };
@@ -329,6 +332,13 @@ describe('threadmux is killed', () => {
     const asking = mcp.call('ask_person', { question: 'Go on?', options: ['yes', 'no'] });
     await up.message('lead', /Go on\?/);
     await up.kill();
+    const { code, hint } = await mcp.error('start_session', { name: 'w1' });
+    expect([code, hint]).toEqual(['not_running', 'Start it with `threadmux up`.']);
+    const running = up.cli.tmux.call('list-sessions', '-F', '#S').split('\n');
+    const listed = (await mcp.call('list_sessions')).sessions as { session: string }[];
+    expect(listed.map(({ session }) => session).toSorted()).toEqual(running.toSorted());
+    expect((await mcp.call('read_screen', { session: 'worker' })).text).toContain('Stand-in');
+    expect(await mcp.call('wait', { session: 'other', timeout_seconds: 30 })).toMatchObject({ state: 'idle' });
     expect(await mcp.call('send_message', { session: 'worker', text: 'while it is down' })).toEqual({
       outcome: 'queued',
     });

@@ -5,7 +5,11 @@ import { parseNewOptions } from '../../../bridge/commands/new-options.ts';
 import { ThreadmuxError } from '../../../core/errors.ts';
 
 const NOTHING = {
-  ...{ host: undefined, directory: undefined, command: undefined, settings: {}, continues: false },
+  host: undefined,
+  directory: undefined,
+  command: undefined,
+  settings: {},
+  continues: false,
   prompt: undefined,
 };
 

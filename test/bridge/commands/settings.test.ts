@@ -26,7 +26,10 @@ async function inProject(defaults: ServerConfig['projects'][number]['defaults'],
   writeAgent(setting, folder, note);
   const channel = setting.workspace.channelId;
   return {
-    ...{ setting, path, channel, claude: standInAt(folder) },
+    setting,
+    path,
+    channel,
+    claude: standInAt(folder),
     pwd: () => readFileSync(join(folder, 'pwd'), 'utf8').trim(),
     /** The arguments of each start. */
     starts: () =>

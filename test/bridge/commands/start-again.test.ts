@@ -23,7 +23,10 @@ async function withAgent(options: SettingOptions = {}) {
   writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
   return {
-    ...{ setting, folder, program, channelId: setting.workspace.channelId },
+    setting,
+    folder,
+    program,
+    channelId: setting.workspace.channelId,
     args: () => read('args').split('\n').filter(Boolean),
     pwd: () => read('pwd'),
     env: () => read('env').split('\n'),
@@ -283,9 +286,17 @@ describe('the environment of a session', () => {
     const secret = 'sk-secret-$(touch pwned) \'"\\ x';
     const agent = await withAgent({
       env: {
-        ...{ PATH: process.env.PATH, HOME: tempFolder(), SHELL: '/bin/sh' },
-        ...{ ANTHROPIC_API_KEY: secret, CLAUDE_CONFIG_DIR: '/c', https_proxy: 'http://p', LC_TIME: 'C' },
-        ...{ CLAUDECODE: '1', CLAUDE_CODE_ENTRYPOINT: 'cli', DISCORD_BOT_TOKEN: 'bot', OTHER: 'x' },
+        PATH: process.env.PATH,
+        HOME: tempFolder(),
+        SHELL: '/bin/sh',
+        ANTHROPIC_API_KEY: secret,
+        CLAUDE_CONFIG_DIR: '/c',
+        https_proxy: 'http://p',
+        LC_TIME: 'C',
+        CLAUDECODE: '1',
+        CLAUDE_CODE_ENTRYPOINT: 'cli',
+        DISCORD_BOT_TOKEN: 'bot',
+        OTHER: 'x',
       },
     });
     const { setting, channelId } = agent;

@@ -131,17 +131,16 @@ describe('whether a declared session starts', () => {
 
 describe('finding the run', () => {
   const pane: RunPane = {
-    ...{
-      ...run,
-      socket: '/s',
-      panePid: 9,
-      sessionName: 'shop',
-      group: undefined,
-      started: undefined,
-      command: 'sh',
-      path: '/',
-    },
-    ...{ dead: false, exitStatus: undefined },
+    ...run,
+    socket: '/s',
+    panePid: 9,
+    sessionName: 'shop',
+    group: undefined,
+    started: undefined,
+    command: 'sh',
+    path: '/',
+    dead: false,
+    exitStatus: undefined,
   };
   it.each([
     ['by its name', [pane], undefined, 'alive'],

@@ -88,8 +88,10 @@ describe('two bridges', () => {
     const project = { path: '~', host: 'far', sessions: [{ name: 'shop', prompt: 'begin' }] };
     const begin = (name: string) =>
       startSetting({
-        ...{ name, sshConfig: host.ssh.configFile, file: { agent: { command: [program] }, hosts } },
-        ...{ startAgainMs: [200, 200, 200, 200] },
+        name,
+        sshConfig: host.ssh.configFile,
+        file: { agent: { command: [program] }, hosts },
+        startAgainMs: [200, 200, 200, 200],
         servers: (own) => [{ ...own, projects: [projectEntry({ ...project, channel: own.channel })] }],
       });
     const { starts, untilStarts, agent } = watchStarts(folder);
@@ -117,7 +119,8 @@ describe('two bridges', () => {
     const workspace = await startTestWorkspace({});
     const begin = (name: string) =>
       startDeclared([{ name: `of-${name}`, start: 'manual' }], {
-        ...{ name, file: { panel: true } },
+        name,
+        file: { panel: true },
         servers: (own) => [{ ...own, ...addressOf(workspace), name: 'discord', allow: [workspace.userId] }],
       });
     const [laptop, desk] = [await begin('laptop'), await begin('desk')];

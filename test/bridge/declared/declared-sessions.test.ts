@@ -182,7 +182,8 @@ describe('a declared session', () => {
     const { setting, untilStarts } = await startDeclared([], {
       servers: (own) => [
         {
-          ...{ ...own, onlyProjects: true },
+          ...own,
+          onlyProjects: true,
           projects: [projectEntry({ path: folder, channel: own.channel, sessions, talk: 'docs' })],
         },
       ],

@@ -3,16 +3,18 @@ import type { PanelRow, PanelView } from '../../../bridge/panel/panel-rows.ts';
 import { panelDraft } from '../../../bridge/panel/panel-text.ts';
 
 const row = (label: string, more: Partial<PanelRow> = {}): PanelRow => ({
-  ...{ label, host: 'laptop', thread: '1', state: { state: 'idle', since: 60_000 }, because: undefined },
-  ...{
-    agent: undefined,
-    branch: undefined,
-    isWorktree: false,
-    model: undefined,
-    context: undefined,
-    at: 60_000,
-    ...more,
-  },
+  label,
+  host: 'laptop',
+  thread: '1',
+  state: { state: 'idle', since: 60_000 },
+  because: undefined,
+  agent: undefined,
+  branch: undefined,
+  isWorktree: false,
+  model: undefined,
+  context: undefined,
+  at: 60_000,
+  ...more,
 });
 const draft = (rows: readonly PanelRow[], worktrees: PanelView['worktrees'] = []) =>
   panelDraft({ rows, worktrees }, (thread) => `https://discord.com/channels/9/${thread}`);

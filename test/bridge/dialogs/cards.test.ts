@@ -4,9 +4,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { snowflakeTime } from '../../../core/snowflake.ts';
 import type { FakeClaude } from '../../support/fake-claude.ts';
 import { buttonOf, promptIn, startHook, startPromptPane } from '../../support/prompt-pane.ts';
-import { openPageSocket } from '../../workspace/raw-socket.ts';
-import { aWhile, type Setting, startSetting, untilPrompts, WAIT } from '../bridge-setup.ts';
-import { become, tap } from '../tap-message.ts';
+import {
+  aWhile,
+  type Setting,
+  type SettingOptions,
+  shareSetting,
+  startSetting,
+  untilPrompts,
+  WAIT,
+} from '../bridge-setup.ts';
+import { become, openWhispers, tap } from '../tap-message.ts';
 
 const TRUST = {
   title: 'Accessing workspace:',
@@ -29,10 +36,12 @@ const THEME = {
   numbered: true,
 };
 
-async function begin(options: Parameters<typeof startSetting>[0] = {}) {
+const share = shareSetting();
+const begin = () => share({ replies: false });
+
+async function beginWith(options: SettingOptions) {
   const setting = await startSetting(options);
-  const claude = await setting.claude('web', { replies: false });
-  return { setting, claude };
+  return { setting, claude: await setting.claude('web', { replies: false }) };
 }
 
 const cardsIn = async (setting: Setting, claude: FakeClaude) =>
@@ -40,18 +49,11 @@ const cardsIn = async (setting: Setting, claude: FakeClaude) =>
 
 const chosen = (claude: FakeClaude) => claude.noted().flatMap(({ kind, text }) => (kind === 'chosen' ? [text] : []));
 
-/** What only the user who tapped is told. */
-async function openWhispers({ workspace }: Setting) {
-  const page = await openPageSocket(workspace);
-  return () =>
-    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64).map(({ d }) => d.content as string);
-}
-
 describe('a dialog', () => {
   it('gets its card also if somebody locks the thread again before it is posted', async () => {
     let times = 3;
     const refused = { kind: 'answer', status: 400, body: { code: 160005, message: 'locked' } } as const;
-    const { setting, claude } = await begin({
+    const { setting, claude } = await beginWith({
       faults: {
         onRequest: ({ method, body }) =>
           method === 'POST' && JSON.stringify(body ?? '').includes('dialog:') && times-- > 0 ? refused : undefined,
@@ -76,8 +78,7 @@ describe('a dialog', () => {
   });
 
   it('that is too long for a message is attached as a whole', async () => {
-    const setting = await startSetting();
-    const claude = await setting.claude('web', { replies: false, size: [200, 50] });
+    const { setting, claude } = await share({ replies: false, size: [200, 50] });
     const text = Array.from({ length: 20 }, (_, at) => `step ${at} ${'and so on '.repeat(15)}`);
     await claude.tell('choice', { ...TRUST, text: [...text, 'rm -rf /'] });
     const card = await setting.answer(claude, /Accessing workspace/);
@@ -125,7 +126,7 @@ describe('a dialog', () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', TRUST);
     const card = await setting.answer(claude, /Accessing workspace/);
-    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Enter');
+    setting.machine.tmux.call('send-keys', '-t', `=${claude.session}:`, 'Enter');
     const closed = await become(setting, card, /Closed in the terminal/);
     expect(closed.components).toEqual([]);
   });
@@ -183,7 +184,7 @@ describe('a tap', () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', THEME);
     const card = await setting.answer(claude, /Theme/);
-    setting.machine.tmux.call('send-keys', '-t', '=web:', 'Up', 'Up');
+    setting.machine.tmux.call('send-keys', '-t', `=${claude.session}:`, 'Up', 'Up');
     const [menu] = (card.components as { components: { custom_id: string }[] }[])[0]?.components ?? [];
     await setting.workspace.person.choose(card.channel_id, card.id, menu?.custom_id ?? '', ['2']);
     await become(setting, card, /^✅ .*Light mode/);
@@ -208,7 +209,7 @@ describe('a tap', () => {
   });
 
   it('of somebody who is not listed presses nothing', async () => {
-    const { setting, claude } = await begin({ allow: ['1'.repeat(18)] });
+    const { setting, claude } = await beginWith({ allow: ['1'.repeat(18)] });
     await claude.tell('choice', TRUST);
     const card = await setting.answer(claude, /Accessing workspace/);
     await tap(setting, card, 'Yes, I trust');
@@ -257,7 +258,7 @@ describe('a card', () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', TRUST);
     const card = await setting.answer(claude, /Accessing workspace/);
-    setting.machine.tmux.call('kill-session', '-t', '=web');
+    setting.machine.tmux.call('kill-session', '-t', `=${claude.session}`);
     await become(setting, card, /Claude has exited/);
   });
 

@@ -8,7 +8,12 @@ const permission: Facts['dialog'] = { which: 'permission', form: 'choice', title
 const usage: Facts['dialog'] = { which: 'cost', form: 'panel', title: 'Usage', print: 'c' };
 const card = { print: 'a', which: 'model', title: 'Select model', message: '1', answer: undefined };
 const facts: Facts = {
-  ...{ dialog: model, card: undefined, isPrompted: false, isHeard: true, seenForMs: 0, isInTheWay: false },
+  dialog: model,
+  card: undefined,
+  isPrompted: false,
+  isHeard: true,
+  seenForMs: 0,
+  isInTheWay: false,
 };
 
 describe('a dialog in a pane', () => {

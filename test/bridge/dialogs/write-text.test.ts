@@ -5,25 +5,24 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../../support/fake-claude.ts';
 import type { WireMessage } from '../../support/workspace.ts';
-import { openPageSocket } from '../../workspace/raw-socket.ts';
-import { aWhile, type Setting, startSetting, WAIT } from '../bridge-setup.ts';
-import { become, tap } from '../tap-message.ts';
+import { aWhile, type Setting, shareSetting, WAIT } from '../bridge-setup.ts';
+import { become, openWhispers, tap } from '../tap-message.ts';
 
 const QUESTION = {
   title: 'Which database?',
   options: ['SQLite', 'Postgres', 'Type something.', 'Chat about this'],
-  ...{ at: 0, numbered: true, field: 2 },
+  at: 0,
+  numbered: true,
+  field: 2,
 };
 const LOGIN = { title: 'Login', text: ['Sign in, then come back.'], code: true, help: 'Esc to cancel' };
 const TYPED = '✏️ Type something.';
 
+const share = shareSetting();
+
 async function begin() {
-  const setting = await startSetting();
-  const claude = await setting.claude('web', { replies: false });
-  const page = await openPageSocket(setting.workspace);
-  const whispers = () =>
-    page.heard.filter(({ t, d }) => t === 'MESSAGE_CREATE' && d.flags & 64).map(({ d }) => d.content as string);
-  return { setting, claude, whispers };
+  const { setting, claude } = await share({ replies: false });
+  return { setting, claude, whispers: await openWhispers(setting) };
 }
 
 /** Opens the form; the second step sends it. */
@@ -57,7 +56,7 @@ describe('a text for a dialog', () => {
     await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Nothing was pressed/)]), WAIT);
     await aWhile();
     expect(noted(claude)).toEqual([]);
-    expect(setting.machine.tmux.call('capture-pane', '-p', '-t', '=web:')).not.toContain('all of them');
+    expect(setting.machine.tmux.call('capture-pane', '-p', '-t', `=${claude.session}:`)).not.toContain('all of them');
   });
 
   it.each([
@@ -156,6 +155,21 @@ describe('a message while a question is open', () => {
     await setting.untilMarked(reply, '✅');
     await setting.untilMarked(message, '✅');
     expect(noted(claude)).toEqual(['prompt: an earlier message', 'chosen: Postgres', 'prompt: 2']);
+  });
+
+  it.each([
+    ['"yes"', 'yes', false],
+    ['a reply in one’s own words', 'the faster one', true],
+  ])('that comes when the question has just changed is not its answer: %s', async (_, text, replies) => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', QUESTION);
+    const card = await setting.answer(claude, /Which database/);
+    await claude.tell('choice', { ...QUESTION, text: ['To be deleted, in production.'] });
+    await become(setting, card, /in production/);
+    const replyTo = replies ? { replyTo: card.id } : {};
+    const message = await setting.workspace.person.say(claude.thread, text, replyTo);
+    await setting.untilMarked(message, '⚠️');
+    expect(noted(claude)).toEqual([]);
   });
 
   it('that was written before its card is a message for afterwards', async () => {

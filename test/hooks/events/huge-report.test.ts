@@ -16,7 +16,9 @@ function transcriptOf(texts: number, id: string): string {
   const lines = [
     { ...user, message: { role: 'user', content: 'go' } },
     ...Array.from({ length: texts }, (_, at) => ({
-      ...{ type: 'assistant', isSidechain: false, uuid: `${id}a${at}` },
+      type: 'assistant',
+      isSidechain: false,
+      uuid: `${id}a${at}`,
       message: { id: 'm', role: 'assistant', content: [{ type: 'text', text: `t${at}` }], stop_reason: 'end_turn' },
     })),
   ];
@@ -44,7 +46,9 @@ async function start(texts = 1, id = '') {
   const transcript = join(tempFolder(), 'transcript.jsonl');
   writeFileSync(transcript, transcriptOf(texts, id));
   const stop = (last: string) => ({
-    ...{ ...fixture('Stop'), transcript_path: transcript, prompt_id: TURN },
+    ...fixture('Stop'),
+    transcript_path: transcript,
+    prompt_id: TURN,
     last_assistant_message: last,
   });
   return { workspace, machine, pane: machine.session('web'), stop, ...openTestCourier(machine) };
@@ -90,7 +94,8 @@ describe('a huge report', () => {
     const rules = { roots: ['/nowhere'], home: '/nowhere', cwd: '/nowhere', homeDir: '/nowhere' };
     const text = `${'x\n'.repeat(600_000)}[ATTACH: /etc/hostname]`;
     expect(takeOutgoingFiles(text, rules)).toEqual({
-      ...{ text, files: [] },
+      text,
+      files: [],
       refused: ['the text is too long to look for files in it'],
     });
   });

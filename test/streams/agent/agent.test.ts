@@ -50,16 +50,14 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   const thread = opened.body.id;
   await workspace.bot('POST', `/channels/${workspace.channelId}/messages/${thread}/threads`, { name: '[agent] demo' });
   const record = streamRecordSchema.parse({
-    ...{
-      thread,
-      server: 'local',
-      kind: 'agent',
-      name: 'demo',
-      dir,
-      asked: 'x',
-      order: '1',
-      startedAt: 1,
-    },
+    thread,
+    server: 'local',
+    kind: 'agent',
+    name: 'demo',
+    dir,
+    asked: 'x',
+    order: '1',
+    startedAt: 1,
     skipPermissions: more.skipPermissions ?? false,
   });
   saveStreamRecord(home, record);
@@ -75,7 +73,12 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
   };
   const env = { PATH: process.env.PATH, HOME: dir, CLAUDE_FAKE_LOG: log, DISCORD_BOT_TOKEN: 'no' };
   const parts: AgentParts = {
-    ...{ home, rest, botId: workspace.botId, log: silentLog, env, shell: '/bin/sh' },
+    home,
+    rest,
+    botId: workspace.botId,
+    log: silentLog,
+    env,
+    shell: '/bin/sh',
     agentOf: () => ({ ...configuredAgent({ agents: {} }, 'claude'), command: more.command ?? [FAKE] }),
     agentSettings: '/settings.json',
     ...more,
@@ -86,7 +89,13 @@ async function startSetting({ away = () => false, refused, ...more }: Options = 
     return agent;
   };
   return {
-    ...{ workspace, home, thread, dir, calls, open, agent: open() },
+    workspace,
+    home,
+    thread,
+    dir,
+    calls,
+    open,
+    agent: open(),
     messages: async () => (await workspace.person.messages(thread)).filter(({ type }) => type === 0).toReversed(),
     contents: async () =>
       (await workspace.person.messages(thread))

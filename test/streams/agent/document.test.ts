@@ -9,8 +9,13 @@ const text = (said: string): HeadlessEvent => ({ kind: 'text', text: said });
 const delta = (said: string): HeadlessEvent => ({ kind: 'delta', text: said });
 const tool = (label: string): HeadlessEvent => ({ kind: 'tool', label });
 const result: HeadlessResult = {
-  ...{ kind: 'result', turns: 3, durationMs: 12_345, costUsd: 0.04213, isError: false },
-  ...{ ownCostUsd: undefined, text: 'Done.' },
+  kind: 'result',
+  turns: 3,
+  durationMs: 12_345,
+  costUsd: 0.04213,
+  isError: false,
+  ownCostUsd: undefined,
+  text: 'Done.',
 };
 
 describe('the document of a turn', () => {

@@ -88,16 +88,29 @@ describe('the process of an agent', () => {
   it('runs in its directory, without our token, a pane or the variables of another Claude', () => {
     const env = agentEnvironment(
       {
-        ...{ DISCORD_BOT_TOKEN: 'secret', THREADMUX_TOKEN: 'secret', TMUX: 'x', TMUX_PANE: '%1' },
-        ...{ CLAUDE_CODE_ENTRYPOINT: 'cli', CLAUDECODE: '1', HOME: '/h', PATH: '/p' },
-        ...{ ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c', https_proxy: 'http://p', OPENAI_API_KEY: 'no' },
+        DISCORD_BOT_TOKEN: 'secret',
+        THREADMUX_TOKEN: 'secret',
+        TMUX: 'x',
+        TMUX_PANE: '%1',
+        CLAUDE_CODE_ENTRYPOINT: 'cli',
+        CLAUDECODE: '1',
+        HOME: '/h',
+        PATH: '/p',
+        ANTHROPIC_API_KEY: 'theirs',
+        CLAUDE_CONFIG_DIR: '/c',
+        https_proxy: 'http://p',
+        OPENAI_API_KEY: 'no',
       },
       ['ANTHROPIC_*', 'CLAUDE_*', 'DISCORD_*', 'TMUX*'],
       { THREADMUX_THREAD: '1' },
     );
     expect(env).toEqual({
-      ...{ HOME: '/h', PATH: '/p', ANTHROPIC_API_KEY: 'theirs', CLAUDE_CONFIG_DIR: '/c' },
-      ...{ https_proxy: 'http://p', THREADMUX_THREAD: '1' },
+      HOME: '/h',
+      PATH: '/p',
+      ANTHROPIC_API_KEY: 'theirs',
+      CLAUDE_CONFIG_DIR: '/c',
+      https_proxy: 'http://p',
+      THREADMUX_THREAD: '1',
     });
   });
 

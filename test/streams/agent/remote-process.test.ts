@@ -27,15 +27,13 @@ function setUp(shell = '/bin/sh') {
   const start = (script: string, more: { beatMs?: number; silentSeconds?: number; asks?: boolean } = {}) => {
     const lines: string[] = [];
     const agent = startRemoteAgentProcess({
-      ...{
-        asks: true,
-        host,
-        home,
-        dir,
-        thread: '77',
-        command: ['sh', '-c', script],
-        onLine: (line) => lines.push(line),
-      },
+      asks: true,
+      host,
+      home,
+      dir,
+      thread: '77',
+      command: ['sh', '-c', script],
+      onLine: (line) => lines.push(line),
       ...more,
     });
     onTestFinished(() => agent.end());

@@ -104,6 +104,13 @@ describe('the emulator', () => {
     expect(JSON.stringify(emulator.snapshot()).length).toBeLessThan(10_000);
   });
 
+  it('drops the marks of a wide character that has no room, so that they do not gather on the one before', async () => {
+    const emulator = await openEmulator({ width: 20, height: 6 });
+    const wide = `日${'\u0301'.repeat(MOST_MARKS)}`;
+    await emulator.feed(Buffer.from(`\x1b[?7l\x1b[1;18H${wide}${`${wide}a`.repeat(3)}${'日\x1b[20b'.repeat(2)}`));
+    expect(emulator.live().trim()).toBe(`${wide}a`);
+  });
+
   it('limits its size when a pane is made huge', async () => {
     const emulator = await openEmulator({ width: 1_000_000, height: 1_000_000 });
     await emulator.resize({ width: Number.NaN, height: -3 });

@@ -81,7 +81,9 @@ describe('a terminal on another host', () => {
   it('is copied from where the copy ends, and a truncated segment is a gap', async () => {
     const copy = tempFolder();
     const piece = (segment: number, from: number, text: string, whole: boolean) => ({
-      ...{ segment, from, whole },
+      segment,
+      from,
+      whole,
       bytes: Buffer.from(text),
     });
     const log = openTerminalLog(copy, LOG_START);

@@ -50,8 +50,13 @@ async function startProgram(setting: TerminalSetting) {
 async function followUntilEnded(setting: TerminalSetting, killing: (child: ChildProcess) => void): Promise<number> {
   const { parts, thread, workspace, server } = setting;
   const options = {
-    ...{ root: parts.home.root, thread, socket: server.socket, follow: { everyMs: 60, lookMs: 100 } },
-    ...{ api: workspace.api, token: workspace.token, botId: workspace.botId },
+    root: parts.home.root,
+    thread,
+    socket: server.socket,
+    follow: { everyMs: 60, lookMs: 100 },
+    api: workspace.api,
+    token: workspace.token,
+    botId: workspace.botId,
   };
   let deaths = 0;
   for (;;) {

@@ -38,6 +38,12 @@ describe('a text that is split into messages', () => {
     );
   });
 
+  it('stays within the limit if backticks before an emoji become the end of a message', () => {
+    for (let length = 1950; length < 1989; length++)
+      for (const { content } of slicesOf(`${'x'.repeat(length)}\`\`\`\`\`👍`))
+        expect([length, content.length <= 2000]).toEqual([length, true]);
+  });
+
   it('is cut after a line where one ends in time', () => {
     const text = 'a line of text\n'.repeat(400);
     for (const { text: slice } of slicesOf(text)) expect(slice).toMatch(/\n$/);

@@ -184,13 +184,15 @@ describe('an unknown client', () => {
 describe('without a free file descriptor,', () => {
   it('the program keeps running, and works again once there are some', async () => {
     const machine = startMachine();
-    // Uses nearly all descriptors on request: a program needs more of them to start than to run.
+    // Uses all descriptors on request, for longer than the program goes without looking for requests; later nearly all of them.
     const hog = `import { closeSync, openSync } from 'node:fs';
       process.on('SIGUSR2', () => {
         const held = [];
         try { for (;;) held.push(openSync('/dev/null')); } catch {}
-        for (const fd of held.slice(-20)) closeSync(fd);
-        process.stderr.write('full');
+        setTimeout(() => {
+          for (const fd of held.slice(-20)) closeSync(fd);
+          process.stderr.write('nearly full');
+        }, 5_000);
       });`;
     const node = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(hog)}`];
     const command = [...node, 'dist/bin/threadmux.js', 'up', '--port', '0'];
@@ -212,7 +214,10 @@ describe('without a free file descriptor,', () => {
     const you = await enter(/http:\/\/\S+/.exec(printed)?.[0] ?? '');
     const { channel } = JSON.parse(readFileSync(machine.home.path('state', 'workspace.json'), 'utf8'));
     program.kill('SIGUSR2');
-    await vi.waitFor(() => expect(printed).toContain('full'), WAIT);
+    await vi.waitFor(() => {
+      expect([program.exitCode, program.signalCode], printed).toEqual([null, null]);
+      expect(printed).toContain('nearly full');
+    }, WAIT);
     for (let round = 0; round < 3; round++) {
       const half = Array.from({ length: 100 }, () => knock(url, 'GET / HTTP/1.1\r\nHost: x\r\nX'));
       // Fewer than the connections it would accept: there is no descriptor left for more.

@@ -35,16 +35,30 @@ function open(path: string, log: (line: string) => void = () => {}): Memory {
 }
 
 const message = (id: string, content: string, more: Partial<StoredMessage> = {}): StoredMessage => ({
-  ...{ id, channel_id: CHANNEL, author: '1', type: 0, content, edited_timestamp: null },
-  ...{ attachments: [], embeds: [], components: [], mentions: [], mention_roles: [] },
-  ...{ mention_everyone: false, flags: 0, reactions: [] },
+  id,
+  channel_id: CHANNEL,
+  author: '1',
+  type: 0,
+  content,
+  edited_timestamp: null,
+  attachments: [],
+  embeds: [],
+  components: [],
+  mentions: [],
+  mention_roles: [],
+  mention_everyone: false,
+  flags: 0,
+  reactions: [],
   ...more,
 });
 const put = (memory: Memory, one: StoredMessage) => memory.commit({ t: 'message', message: one });
 const lineOf = (one: StoredMessage) => `${JSON.stringify({ t: 'message', message: one })}\n`;
 const idOf = (n: number) => String(10n ** 17n + BigInt(n));
 const plain = ({ messages, threads, nonces, lastId }: WorkspaceState) => ({
-  ...{ messages: [...messages], threads: [...threads], nonces: [...nonces], lastId },
+  messages: [...messages],
+  threads: [...threads],
+  nonces: [...nonces],
+  lastId,
 });
 
 describe('an edit', () => {

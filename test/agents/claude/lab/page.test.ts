@@ -5,14 +5,12 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { closeBrowserAtTheEnd, DESKTOP, openPage, person, see } from '../../../browser/browser.ts';
+import { DESKTOP, openPage, person, see } from '../../../browser/browser.ts';
 import { type ClaudeLab, startClaudeLab } from '../../../support/claude-lab.ts';
 import { type LabSession, PATIENCE } from '../../../support/lab-session.ts';
 
 const PHONE = { width: 390, height: 780 };
 const LONG = 40_000;
-
-closeBrowserAtTheEnd();
 
 let lab: ClaudeLab;
 /** No hook answers its dialogs, so that they are cards. */

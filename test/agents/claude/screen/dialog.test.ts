@@ -43,7 +43,10 @@ const bash: Expected = { form: 'choice', title: 'Bash command', options: [...CUR
 const panel = (title: string): Expected => ({ form: 'panel', title });
 const unknown = (title: string): Expected => ({ form: 'unknown', title });
 const choice = (title: string, options: readonly string[], old = options): Expected => ({
-  ...{ form: 'choice', title, options, old },
+  form: 'choice',
+  title,
+  options,
+  old,
 });
 
 const EXPECTED: Readonly<Record<string, Expected>> = {
@@ -174,13 +177,17 @@ describe('a recorded dialog', () => {
 describe('the options of a dialog', () => {
   it('have the explanation beside or below them', () => {
     expect(readOne('2.1.325/80x24/dialog-model').options[1]).toEqual({
-      ...{ number: 2, label: 'Opus', selected: false },
+      number: 2,
+      label: 'Opus',
+      selected: false,
       about: 'Opus 5.5 · Best for everyday, complex tasks · $4/$20 per Mtok',
     });
     expect(readOne('2.1.197/80x24/dialog-question').options[2]?.about).toBe('Columnar, embedded');
     expect(readOne('2.1.197/80x24/dialog-resume').options).toEqual([
       {
-        ...{ number: undefined, selected: true, about: '1 minute ago · HEAD · 1.4KB' },
+        number: undefined,
+        selected: true,
+        about: '1 minute ago · HEAD · 1.4KB',
         label: '<task-notification> <output-file>/tmp/claude-1000/-home-me-project/6c3f4…',
       },
     ]);

@@ -15,7 +15,12 @@ function view(name: string, change: (ansi: string) => string = (ansi) => ansi): 
   const [, x, y, width, height, dead, , command = '', title = ''] = FACTS.find(([one]) => one === name) ?? [];
   const ansi = change(readFileSync(join(CORPUS, `${name}.ansi`), 'utf8').replace(/\n$/, ''));
   return {
-    ...{ serverPid: 1, panePid: 2, command, title, ansi, dead: dead === '1' },
+    serverPid: 1,
+    panePid: 2,
+    command,
+    title,
+    ansi,
+    dead: dead === '1',
     text: parseAnsi(`${ansi}\n`)
       .map((row) => row.text)
       .join('\n'),
@@ -114,8 +119,8 @@ describe('the patterns of a dialog', () => {
     const patterns = dialogPatterns(seen, claude.screen);
     expect(patterns.length).toBeGreaterThan(3);
     for (const pattern of patterns) {
-      expect(pattern).toMatch(/^[\w .*]+$/);
-      expect(seen.text).toMatch(new RegExp(pattern));
+      expect(pattern).toMatch(/^\^[\w .*/=-]+\$$/);
+      expect(seen.text).toMatch(new RegExp(pattern, 'm'));
     }
     expect(dialogPatterns(view('empty-fresh'), claude.screen)).toEqual([]);
   });

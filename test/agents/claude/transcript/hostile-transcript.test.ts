@@ -9,7 +9,8 @@ const fileWith = (...lines: readonly object[]) =>
   tempFile('session.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 const asked = (content: unknown = 'go', uuid = 'u') => ({ type: 'user', uuid, promptId: 'p', message: { content } });
 const said = (content: readonly object[], more: object = {}) => ({
-  ...{ type: 'assistant', uuid: 'a' },
+  type: 'assistant',
+  uuid: 'a',
   message: { id: 'm', content, stop_reason: 'tool_use' },
   ...more,
 });

@@ -25,8 +25,11 @@ export async function responses(body, res) {
   if (blocks.status) return { fail: blocks.status };
   const output = blocks.map(responseItem);
   const usage = {
-    ...{ input_tokens: 1200, input_tokens_details: { cached_tokens: 0 } },
-    ...{ output_tokens: 42, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 1242 },
+    input_tokens: 1200,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens: 42,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 1242,
   };
   const done = { id: id('resp'), object: 'response', status: 'completed', model: body.model, output, usage };
   if (!body.stream) return { json: done };
@@ -73,7 +76,9 @@ export async function chat(body, res) {
   const tool_calls = blocks
     .filter(({ tool }) => tool !== undefined)
     .map(({ tool, input }, index) => ({
-      ...{ index, id: id('call'), type: 'function' },
+      index,
+      id: id('call'),
+      type: 'function',
       function: { name: tool, arguments: JSON.stringify(input) },
     }));
   const base = { id: id('chatcmpl'), created: Math.floor(Date.now() / 1000), model: body.model };
@@ -119,7 +124,8 @@ export async function gemini(body, res, isStreamed) {
   const json = {
     candidates: [{ index: 0, finishReason: 'STOP', content: { role: 'model', parts } }],
     usageMetadata: { promptTokenCount: 1200, candidatesTokenCount: 42, totalTokenCount: 1242 },
-    ...{ modelVersion: 'scripted', responseId: id('resp') },
+    modelVersion: 'scripted',
+    responseId: id('resp'),
   };
   if (!isStreamed) return { json };
   res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -128,8 +134,11 @@ export async function gemini(body, res, isStreamed) {
 }
 
 const GEMINI_CHOICES = {
-  ...{ reasoning: 'scripted', next_speaker: 'user', model_choice: 'flash' },
-  ...{ complexity_reasoning: 'scripted', complexity_score: 1 },
+  reasoning: 'scripted',
+  next_speaker: 'user',
+  model_choice: 'flash',
+  complexity_reasoning: 'scripted',
+  complexity_score: 1,
 };
 
 /** Texts that an agent adds by itself were not typed by a person. */

@@ -111,8 +111,12 @@ const optionsOf = (pairs) => pairs.map(([label, description]) => ({ label, descr
 
 function questions(two) {
   const database = {
-    ...{ id: 'database', header: 'Database', question: 'Which database should we use?' },
-    ...{ type: 'choice', multiSelect: false, multiple: false },
+    id: 'database',
+    header: 'Database',
+    question: 'Which database should we use?',
+    type: 'choice',
+    multiSelect: false,
+    multiple: false,
     options: optionsOf([
       ['SQLite', 'One file, no server'],
       ['Postgres', 'A real server'],
@@ -120,8 +124,12 @@ function questions(two) {
     ]),
   };
   const extras = {
-    ...{ id: 'extras', header: 'Extras', question: 'Which extras do you want?' },
-    ...{ type: 'choice', multiSelect: true, multiple: true },
+    id: 'extras',
+    header: 'Extras',
+    question: 'Which extras do you want?',
+    type: 'choice',
+    multiSelect: true,
+    multiple: true,
     options: optionsOf([
       ['Cache', 'Redis'],
       ['Queue', 'Jobs'],

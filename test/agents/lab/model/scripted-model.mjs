@@ -54,7 +54,8 @@ function failure(status) {
   const isLimit = status === 429;
   return {
     error: {
-      ...{ message: `scripted failure ${status}`, code: status },
+      message: `scripted failure ${status}`,
+      code: status,
       type: isLimit ? 'rate_limit_exceeded' : status < 500 ? 'invalid_request_error' : 'server_error',
       status: isLimit ? 'RESOURCE_EXHAUSTED' : 'INTERNAL',
     },
