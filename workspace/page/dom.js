@@ -1,5 +1,5 @@
 // Creates elements. Text always stays text: no markup is parsed anywhere in this page, and its content security
-// policy forbids it. Also local storage and global keys.
+// policy forbids it. Also when to draw, local storage and global keys.
 
 /**
  * @param {string} tag
@@ -43,6 +43,34 @@ export function icon(name) {
 /** Says it to those who hear the page instead of seeing it. @param {string} sentence */
 export function announce(sentence) {
   byId('announce').textContent = sentence;
+}
+
+// Nothing is drawn while the user presses a link or a button: a click is lost if what was pressed is replaced or moved.
+
+let isPressed = false;
+/** @type {(() => void)[]} */
+let delayed = [];
+
+function release() {
+  isPressed = false;
+  const draws = delayed;
+  delayed = [];
+  for (const draw of draws) draw();
+}
+
+addEventListener('pointerdown', ({ target }) => {
+  isPressed = target.closest?.('a, button, label, summary') != null;
+});
+addEventListener('click', release);
+addEventListener('pointercancel', release);
+addEventListener('blur', release);
+// A click follows, after a touch as another event.
+addEventListener('pointerup', () => setTimeout(release, 50));
+
+/** Draws now, or when the user lets go. @param {() => void} draw */
+export function drawWhenReleased(draw) {
+  if (isPressed) delayed.push(draw);
+  else draw();
 }
 
 // What this browser remembers: drafts, what was read, the theme. Without storage, only that is lost.

@@ -4,7 +4,7 @@ import { call } from './api.js';
 import { makePersonInteractions, showModal } from './components.js';
 import { makeComposer } from './composer.js';
 import { makeConversation } from './conversation.js';
-import { announce, byId, listenToKeys } from './dom.js';
+import { announce, byId, drawWhenReleased, listenToKeys } from './dom.js';
 import { connectGateway } from './gateway.js';
 import { makeHeader, makeNotifications, makeStatus } from './header.js';
 import { refreshMoments } from './markdown.js';
@@ -23,8 +23,8 @@ let readUpTo = '0';
 /** The message to highlight when the place has loaded. */
 let focus;
 
-const places = makePlaces(drawPlaces);
-const conversation = makeConversation(drawMessages);
+const places = makePlaces(() => drawWhenReleased(drawPlaces));
+const conversation = makeConversation((change) => drawWhenReleased(() => drawMessages(change)));
 const interactions = makePersonInteractions((channelId, modal) =>
   showModal(modal, (values) => interactions.submit(channelId, modal.id, values)),
 );
@@ -197,7 +197,7 @@ for (const type of ['focus', 'visibilitychange'])
   addEventListener(type, () => {
     if (conversation.loaded) seen(list.pinned);
   });
-setInterval(drawPlaces, 20_000);
+setInterval(() => drawWhenReleased(drawPlaces), 20_000);
 startClocks();
 setInterval(refreshMoments, 1_000);
 

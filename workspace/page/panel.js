@@ -1,7 +1,7 @@
 // The view of all sessions: declared and running ones, what is known of them, and buttons that start and stop them; and the
 // worktrees that were kept.
 
-import { announce, byId, h } from './dom.js';
+import { announce, byId, drawWhenReleased, h } from './dom.js';
 import { hrefOf } from './session-list.js';
 import { shortAge, stateParts } from './session-state.js';
 
@@ -114,7 +114,7 @@ export function makePanel({ command, onNew, onChoices }) {
         onChoices();
       }
       rows = data.rows.map((row) => ({ ...row, at: row.at === undefined ? undefined : row.at + behind }));
-      draw();
+      drawWhenReleased(draw);
     },
   };
 }
