@@ -12,16 +12,21 @@ const PICTURE = Buffer.from(
 );
 
 const program = shareAmongTests(startProgram);
+let sessions = 0;
+/** None is the beginning of another, and an attempt that failed leaves its session. */
+const nameFor = (what: string) => `${what}-${++sessions}-here`;
 
 describe.each([
-  ['on a desktop', DESKTOP, ['demo-desktop', 'echo-desktop', 'files-desktop']],
-  ['on a phone', PHONE, ['demo-phone', 'echo-phone', 'files-phone']],
-] as const)('%s', (_, viewport, [demo, echo, files]) => {
+  ['on a desktop', DESKTOP],
+  ['on a phone', PHONE],
+])('%s', (_, viewport) => {
   const shared = shareAmongTests(() => openPage({ viewport }));
 
   it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {
     const { page } = shared();
     const you = person(page);
+    const demo = nameFor('demo');
+    await page.goto('about:blank');
     await page.goto(program().link);
     expect(page.url()).toBe(`${program().url}/`); // the secret does not stay in the address
     await you.openSession('agents');
@@ -41,6 +46,7 @@ describe.each([
   it('a message reaches an agent and is marked as submitted, and the reply is shown', async () => {
     const { page } = shared();
     const you = person(page);
+    const echo = nameFor('echo');
     const claude = await startFakeClaude(program().machine, echo);
     await you.openSession(echo);
 
@@ -54,6 +60,7 @@ describe.each([
   it('dropped or pasted pictures are shown and reach the session as files', async () => {
     const { page } = shared();
     const you = person(page);
+    const files = nameFor('files');
     const claude = await startFakeClaude(program().machine, files);
     await you.openSession(files);
 
