@@ -121,8 +121,8 @@ export function ourThread(
   ];
 }
 
-export const renameThread = (rest: Rest, id: string, title: string) =>
-  modify(rest, id, { name: title, archived: false });
+/** Discord refuses it for an archived thread. */
+export const renameThread = (rest: Rest, id: string, title: string) => modify(rest, id, { name: title });
 export async function archiveThread(rest: Rest, id: string): Promise<void> {
   const ours = archivedByUs.get(rest) ?? new Map<string, number>();
   archivedByUs.set(rest, ours.set(id, Date.now()));

@@ -6,6 +6,8 @@ import type { Config } from '../core/config.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { createProjectList, type Project } from '../core/project.ts';
+import { THREAD_ARCHIVED } from '../discord/error-codes.ts';
+import { refusedWith } from '../discord/messages.ts';
 import { archiveThread, renameThread, unarchiveThread } from '../discord/threads.ts';
 import type { Home } from '../home/home.ts';
 import type { Repository } from '../hosts/repository.ts';
@@ -103,7 +105,10 @@ export function openThreads(options: ThreadsOptions): Threads {
     if (rest === undefined) return;
     renameThread(rest, thread, title)
       .then(() => registry.change(thread, { title, ...(adopted === 'yes' ? { adopted: 'named' } : {}) }))
-      .catch((error: Error) => log.warn('renaming a thread', { title, because: error.message }));
+      .catch((error: Error) => {
+        if (refusedWith(error, THREAD_ARCHIVED)) mark(thread, true);
+        else log.warn('renaming a thread', { title, because: error.message });
+      });
   }
 
   async function moveAway(old: ThreadRecord, to: ThreadRecord): Promise<void> {

@@ -1,12 +1,14 @@
 // A thread that a user archived or deleted stays so until its session posts or they write.
 
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { saveAutoThreads } from '../../home/installed.ts';
-import { aWhile, reconcile, type Setting, startSetting, WAIT } from '../bridge/bridge-setup.ts';
+import { aWhile, reconcile, type Setting, type SettingOptions, startSetting, WAIT } from '../bridge/bridge-setup.ts';
+import type { Faults } from '../support/as-discord.mjs';
 import { threadNames } from '../support/hook-process.ts';
 
-async function start(): Promise<Setting> {
-  const setting = await startSetting();
+async function start(options: SettingOptions = {}): Promise<Setting> {
+  const setting = await startSetting(options);
   saveAutoThreads(setting.machine.home, true);
   return setting;
 }
@@ -72,6 +74,23 @@ describe('a thread that a user archived', () => {
     await setting.restart();
     await reconcile(setting);
     await until(setting, ['([agent] web)']);
+  });
+
+  it('is not reopened by a rename before Discord has told the bridge about it', async () => {
+    let asks = 0;
+    const slow = () => (asks++ === 0 ? undefined : ({ kind: 'delay', ms: 2_000 } as const));
+    const faults: Faults = { onRequest: ({ path }) => (path === '/gateway/bot' ? slow() : undefined) };
+    const setting = await start({ faults });
+    const claude = await startAgent(setting);
+    await setting.stop();
+    for (const name of readdirSync(setting.machine.home.path('state')).filter((one) => one.endsWith('.gateway.json')))
+      rmSync(setting.machine.home.path('state', name)); // the bridge cannot resume
+    await archive(setting, claude.thread);
+    setting.machine.tmux.call('rename-session', '-t', '=web', 'shop');
+    await setting.restart();
+    await reconcile(setting);
+    expect(asks).toBe(2);
+    expect(await threadNames(setting.workspace)).toEqual(['([agent] web)']);
   });
 
   it('is reopened when they write, and the message arrives', async () => {

@@ -204,7 +204,9 @@ describe('a killed server', () => {
           if (++answered === 20) child.kill('SIGKILL');
         }
       };
+      const ended = new Promise((resolve) => child.once('exit', resolve));
       await Promise.all([0, 1, 2, 3].map(write));
+      await ended;
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(60);
     const kept = await once(dir, everything);
