@@ -5,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket, type Se
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
+import { othersKeepConnections } from './access/kept-connections.ts';
 import { SIGN_IN } from './access/sign-in.ts';
 import type { GatewayServer } from './gateway/gateway-server.ts';
 import { API, type RestServer } from './rest-server.ts';
@@ -60,8 +61,10 @@ export async function listenOn(server: Server, port: number, listen: string): Pr
       });
       for (const host of LOOPBACKS.filter((one) => !isCovered(one, at.address)))
         others.push(...(await listenAlso(server, at.port, host)));
+      if (othersKeepConnections(at.port)) throw stillInUse();
       return at.port;
     } catch (cause) {
+      server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
       // We chose this port ourselves: take another one.
       if (port === 0 && isInUse(cause) && tries < MOST_TRIES) continue;
@@ -91,6 +94,11 @@ async function listenAlso(server: Server, port: number, host: string): Promise<r
     return [];
   }
   return [other.on('error', (error) => server.emit('error', error))];
+}
+
+function stillInUse(): Error {
+  const message = 'A program of another user had this port, and still has connections there.';
+  return Object.assign(new Error(message), { code: 'EADDRINUSE' });
 }
 
 function isInUse(error: unknown): boolean {

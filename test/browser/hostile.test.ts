@@ -95,11 +95,11 @@ describe('hostile content never runs', () => {
         { name: 'x.svg', data: '<svg onload="window.__pwned=1"/>', type: 'image/svg+xml' },
       ],
     });
-    await see(page.locator('.files a').getByText('x.html'));
+    await see(page.locator('.files button').getByText('x.html'));
     expect(await page.locator('.files img').count()).toBe(1);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      page.locator('.files a', { hasText: 'x.html' }).click(),
+      page.locator('.files button', { hasText: 'x.html' }).click(),
     ]);
     expect(download.suggestedFilename()).toBe('x.html');
     expect(await pwned(page)).toBeUndefined();

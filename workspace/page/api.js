@@ -2,6 +2,11 @@
 
 const API = '/api/v10';
 const MAX_WAITS = 5;
+/**
+ * How everything is requested once the page has loaded. Another program may have our port: what it answers, or redirects to, must not stay in the
+ * browser's cache, where the next page would find it in place of our own files.
+ */
+const UNKEPT = /** @type {const} */ ({ credentials: 'omit', cache: 'no-store', redirect: 'error' });
 
 /**
  * @typedef {{ ok: true, data: any } | { ok: false, status: number, code: number, message: string }} Answer
@@ -33,6 +38,16 @@ export async function call(method, path, body) {
   }
 }
 
+/** The bytes of a file of a message; undefined if it cannot be loaded. @param {string} path @returns {Promise<ArrayBuffer | undefined>} */
+export async function download(path) {
+  try {
+    const response = await fetch(path, UNKEPT);
+    return response.ok ? await response.arrayBuffer() : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function unreachable() {
   return failure(0, 0, 'The workspace cannot be reached.');
 }
@@ -40,8 +55,8 @@ function unreachable() {
 function send(method, path, body, token) {
   const form = body instanceof FormData;
   return fetch(API + path, {
+    ...UNKEPT,
     method,
-    credentials: 'omit',
     headers: {
       Authorization: `Session ${token}`,
       ...(body !== undefined && !form && { 'Content-Type': 'application/json' }),
@@ -89,8 +104,9 @@ let token;
 let key;
 let signing;
 
+// Without a reload: the program that answers now may be another one, and may have put such a link into the page.
 addEventListener('hashchange', () => {
-  if (LINK.test(location.hash)) location.reload();
+  code = takeCode() ?? code;
 });
 
 /**
@@ -151,8 +167,8 @@ async function prove({ id, privateKey }) {
 async function post(path, body) {
   try {
     const response = await fetch(`/sign-in/${path}`, {
+      ...UNKEPT,
       method: 'POST',
-      credentials: 'omit',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
     });

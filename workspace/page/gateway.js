@@ -83,6 +83,7 @@ export function connectGateway({ onEvent, onLine }) {
     void open();
   };
   addEventListener('online', now);
+  addEventListener('hashchange', now); // it may be a link that signs in
   document.addEventListener('visibilitychange', () => {
     if (document.visibilityState === 'visible') now();
   });

@@ -93,7 +93,7 @@ export function makeNotifications({ places, current, open }) {
 
   function tell(title, message) {
     try {
-      const shown = new Notification(title, { body: oneLine(message), tag: message.channel_id, icon: '/icon.svg' });
+      const shown = new Notification(title, { body: oneLine(message), tag: message.channel_id, icon: iconAddress() });
       shown.addEventListener('click', () => {
         window.focus();
         open(message.channel_id);
@@ -103,6 +103,10 @@ export function makeNotifications({ places, current, open }) {
       // some phones allow this only for installed apps
     }
   }
+}
+
+function iconAddress() {
+  return document.querySelector('link[rel=icon]')?.getAttribute('href') ?? '';
 }
 
 function verb(message) {

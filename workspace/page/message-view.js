@@ -1,6 +1,7 @@
 // One message as an element: text, files, buttons, reactions and delivery state.
 import { componentsView } from './components.js';
 import { h, icon } from './dom.js';
+import { filesView } from './files.js';
 import { markdown } from './markdown.js';
 import { isEphemeral, isOpenPrompt, isWorking, partsOfTitle } from './session-state.js';
 
@@ -42,7 +43,7 @@ export function messageView(message, { grouped }, context) {
     { class: classes.filter(Boolean).join(' '), 'aria-label': label(shown, mine) },
     !grouped && !isSystem(shown) && head(shown, mine),
     body(shown, context),
-    shown.attachments.length > 0 && files(shown),
+    shown.attachments.length > 0 && filesView(shown),
     shown.components.length > 0 && componentsView(shown, context.tap),
     reactions(shown, mine, context),
     shown.thread && message.type !== STARTER && threadLink(shown.thread),
@@ -88,48 +89,6 @@ function body(message, { names }) {
   const edited = message.edited_timestamp !== null && message.author.bot !== true;
   if (edited) made.append(h('span', { class: 'note' }, ' (edited)'));
   return made;
-}
-
-/** The file's address by the host name that this browser uses, whatever name the workspace uses. */
-function addressOf(file) {
-  const url = new URL(file.url, location.href);
-  return url.pathname + url.search;
-}
-
-function files({ attachments }) {
-  return h(
-    'ul',
-    { class: 'files', 'aria-label': 'Files' },
-    ...attachments.map((file) => {
-      const href = addressOf(file);
-      if (/\.(?:png|jpe?g|gif|webp)$/i.test(file.filename)) {
-        const image = h('img', {
-          src: href,
-          alt: file.description ?? file.filename,
-          loading: 'lazy',
-          decoding: 'async',
-        });
-        return h('li', { class: 'picture' }, h('a', { href, target: '_blank', rel: 'noopener noreferrer' }, image));
-      }
-      return h(
-        'li',
-        {},
-        h(
-          'a',
-          { class: 'file', href, download: file.filename },
-          icon('file'),
-          h('bdi', {}, file.filename),
-          h('small', {}, size(file.size)),
-        ),
-      );
-    }),
-  );
-}
-
-/** @param {number} bytes */
-export function size(bytes) {
-  if (bytes < 1000) return `${bytes} B`;
-  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 function reactions(message, mine, context) {

@@ -1,7 +1,7 @@
 // The files of a message before it is sent: dropped, pasted or chosen.
 
 import { h, icon } from './dom.js';
-import { size } from './message-view.js';
+import { size } from './files.js';
 
 const MOST = 10;
 const LARGEST = 10 * 1024 * 1024;

@@ -1,0 +1,26 @@
+// Connections that another user's program accepted while it had our port, and keeps after it has given the port back. A browser goes on using them: their
+// owner could pass everything on to us, also a sign-in, and would get the token.
+
+import { readFileSync } from 'node:fs';
+
+/** Linux lists the connections of all users. Elsewhere none is known. */
+const TABLES = ['/proc/net/tcp', '/proc/net/tcp6'];
+const ESTABLISHED = '01';
+
+/** Whether a program of another user has a connection at this port, at any address of this machine. */
+export function othersKeepConnections(port: number, user = process.getuid?.()): boolean {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return TABLES.flatMap(linesOf).some((line) => {
+    const [, local = '', , state, , , , owner, , inode] = line.trim().split(/ +/);
+    // Without an inode nobody has it yet: it is one that waits for us.
+    return local.endsWith(end) && state === ESTABLISHED && inode !== '0' && Number(owner) !== user;
+  });
+}
+
+function linesOf(table: string): readonly string[] {
+  try {
+    return readFileSync(table, 'latin1').split('\n').slice(1);
+  } catch {
+    return []; // another system, or no IPv6
+  }
+}
