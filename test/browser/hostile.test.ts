@@ -74,12 +74,12 @@ describe('hostile content never runs', () => {
   });
 
   it('in the name of a session', async () => {
-    const name = '[agent] <img src=x onerror=window.__pwned=1>';
-    const { page, you, workspace } = await start();
+    const { page, you, workspace, name: own } = await start();
+    const name = `[agent] <img src=x onerror=window.__pwned=1>${own}`;
     await sayIn(workspace, await startThread(workspace, name))('hello');
-    await you.session('<img src=x').click();
+    await you.session(`=1>${own}`).click();
     await see(page.locator('#place-name', { hasText: '<img src=x' }));
-    await sayIn(workspace, workspace.channelId)(`see <#${await startThread(workspace, `${name}2`)}>`);
+    await sayIn(workspace, workspace.channelId)(`see <#${await startThread(workspace, `[agent] <img src=x>${own}`)}>`);
     await you.session('agents').click();
     await see(page.locator('#messages a.mention'));
     expect(await pwned(page)).toBeUndefined();

@@ -110,9 +110,10 @@ it.each([
 describe('the card of a dialog', () => {
   it('is read and answered with a thumb: its text and its options are on the screen of a phone, and large enough', async () => {
     const { program, page, you } = shared();
-    const claude = await startFakeClaude(program.machine, 'web');
+    const name = `s${++sessions}`;
+    const claude = await startFakeClaude(program.machine, name);
     await page.setViewportSize(PHONE);
-    await you.openSession('web');
+    await you.openSession(name);
     await claude.tell('choice', {
       title: 'Accessing workspace:',
       text: ['/home/me/project', '', 'Is this a project you created or one you trust? (Such as your own code)'],

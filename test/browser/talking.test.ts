@@ -395,7 +395,9 @@ describe('the keyboard', () => {
 describe('the look of the page', () => {
   it('follows the system until the user chooses, and remembers the choice', async () => {
     const { page } = await start();
+    onTestFinished(() => page.evaluate(() => localStorage.removeItem('threadmux:theme')));
     await page.emulateMedia({ colorScheme: 'dark' });
+    await page.reload();
     const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await background();
     await page.getByRole('button', { name: 'Theme: as the system' }).click();
@@ -403,7 +405,6 @@ describe('the look of the page', () => {
     expect(light).not.toBe(dark);
     await page.reload();
     expect(await background()).toBe(light);
-    await page.evaluate(() => localStorage.removeItem('threadmux:theme'));
   });
 
   it('has a list and a conversation on a phone, with a way back, and never scrolls sideways', async () => {
