@@ -107,7 +107,7 @@ function findList(rows: readonly AnsiRow[]): AgentDialog | undefined {
       which: 'list',
       full: true,
       form: 'unknown',
-      title: title.slice(0, 100),
+      title,
       text: entriesOf(rows.slice(at + 1), background),
       options: [],
       hasMore: false,
