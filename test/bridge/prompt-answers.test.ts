@@ -343,6 +343,26 @@ describe('a prompt on the screen that is not posted yet', () => {
 });
 
 describe('a prompt that was answered', () => {
+  it('but that Discord refuses to show as over leaves no "yes" to another one, and a reply still counts', async () => {
+    let isRefused = false;
+    const refusal = { kind: 'answer', status: 403, body: { code: 50013, message: 'no' } } as const;
+    const parts = await start({
+      onRequest: ({ method, path }) =>
+        isRefused && method === 'PATCH' && path.includes('/messages/') ? refusal : undefined,
+    });
+    const { setting, pane } = parts;
+    const first = await ask(parts, 'make');
+    isRefused = true;
+    await setting.workspace.person.tap(pane.thread, first.message.id, buttonOf(first.message, 'Deny'));
+    await first.hook.printed;
+    const second = await ask(parts, 'rm -rf build');
+    await aWhile(3_500);
+    await setting.untilMarked(await setting.say(pane.thread, 'yes'), '⚠️');
+    await expectOpen(setting, second);
+    await setting.workspace.person.say(pane.thread, 'yes', { replyTo: second.message.id });
+    expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+
   it('has no keys for the dialog of another command that begins like its own', async () => {
     const parts = await start();
     const { setting, pane } = parts;
