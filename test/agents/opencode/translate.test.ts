@@ -253,8 +253,11 @@ describe("OpenCode's events", () => {
     one.event('message.updated', { info: { ...info, id: MESSAGE, sessionID: child } });
     const ask = (permission: string, callID: string, metadata: object) =>
       one.replay('permission.asked', 'permission.asked', {
-        ...{ sessionID: child, permission, metadata },
-        ...{ patterns: ['*'], tool: { messageID: MESSAGE, callID } },
+        sessionID: child,
+        permission,
+        metadata,
+        patterns: ['*'],
+        tool: { messageID: MESSAGE, callID },
       });
     const bash = { command: 'rm -rf *', workdir: '/work/precious', description: 'Clean up' };
     one.tool('bash', bash, 'call_1', { id: 'prt_1', sessionID: child });
