@@ -1,6 +1,7 @@
 // The rows of a pane, if its agent is what it shows. Everything else is the same for all agents: a dead pane, another program, copy mode,
 // and output that is larger than a screen.
 
+import { spelledOut } from '../core/untrusted-text.ts';
 import { type AnsiRow, parseAnsi } from './claude/screen/box.ts';
 import type { AgentScreen, PaneFacts } from './screen.ts';
 import { isShell } from './shell-name.ts';
@@ -28,4 +29,13 @@ export function rowsOfAgent(
 /** A host may send more than a screen, and reading it would block everything else. */
 export function exceedsScreen(ansi: string): boolean {
   return ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1;
+}
+
+/** A space that is not the plain one belongs to a word of a command, also at the ends of its line. */
+const UNUSUAL_SPACE = /(?! )\s/gu;
+
+/** The row of a dialog with such spaces as codes, so that none is taken for an empty cell. */
+export function withSpacesShown(row: AnsiRow): AnsiRow {
+  const text = row.cells.map(({ char }) => char).join('');
+  return text.search(UNUSUAL_SPACE) < 0 ? row : { ...row, text: text.replace(UNUSUAL_SPACE, spelledOut).trimEnd() };
 }

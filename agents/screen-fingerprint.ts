@@ -1,5 +1,5 @@
 // A short hash of what a key would act on. A key button carries the hash, and its key is pressed only while the pane still has
-// the same one. It includes the pane and the program, but not spinners and clocks outside of a dialog, or no button would ever work.
+// the same one. It includes the pane and the program, but not spinners and what runs beside them, or no button would ever work.
 
 import { createHash } from 'node:crypto';
 import type { ScreenReader } from './driver.ts';
@@ -85,7 +85,7 @@ function shownTo(screen: AgentScreen, text: string, reader: ScreenReader): reado
     case 'transcript':
       return [screen.kind];
     default:
-      return [still(text)];
+      return [stillInDialog(text)]; // it may be a question of any program
   }
 }
 
@@ -101,7 +101,7 @@ export function withoutAge(line: string): string {
   return line.replace(/\b\d+ ?[a-z]+ ago\b/gu, 'ago');
 }
 
-/** Beside a dialog only status lines may change: a number in the text to approve is never a clock. */
+/** Only status lines may change: a number in the text to approve, or in the question of a program, is never a clock. */
 function stillInDialog(text: string): string {
   const lines = text.split('\n').map((line) => (STATUS.test(line) ? still(line) : line.trimEnd()));
   return lines.join('\n').trimEnd();

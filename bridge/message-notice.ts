@@ -3,16 +3,7 @@
 
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
-import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
-import {
-  button,
-  deleteMessage,
-  editMessage,
-  keyButtons,
-  type MessageDraft,
-  refusedWith,
-  row,
-} from '../discord/messages.ts';
+import { button, deleteMessage, editIfThere, keyButtons, type MessageDraft, row } from '../discord/messages.ts';
 import { messageSchema } from '../discord/payloads.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
@@ -70,15 +61,9 @@ export function createMessageNotices(parts: {
   }
 
   /** False if a user deleted it. */
-  async function edited(channelId: string, id: string, draft: MessageDraft): Promise<boolean> {
+  function edited(channelId: string, id: string, draft: MessageDraft): Promise<boolean> {
     const after = { components: [], files: [], ...draft };
-    try {
-      await unarchiveAndRetry(rest, channelId, () => editMessage(rest, channelId, id, after));
-      return true;
-    } catch (error) {
-      if (refusedWith(error, UNKNOWN_MESSAGE)) return false;
-      throw error;
-    }
+    return unarchiveAndRetry(rest, channelId, () => editIfThere(rest, channelId, id, after));
   }
 
   async function remove(message: AcceptedMessage): Promise<void> {

@@ -71,6 +71,17 @@ export async function editMessage(
   await rest.call('PATCH', path, { ...options, body, files: draft.files ?? [] });
 }
 
+/** False if somebody has deleted it. */
+export async function editIfThere(rest: Rest, channelId: string, id: string, draft: Partial<MessageDraft>) {
+  try {
+    await editMessage(rest, channelId, id, draft);
+    return true;
+  } catch (error) {
+    if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error;
+    return false;
+  }
+}
+
 /** The part that is common to posting, editing and answering an interaction. */
 export function bodyOf(draft: Partial<MessageDraft>) {
   return {

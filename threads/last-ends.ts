@@ -2,19 +2,29 @@
 
 export interface LastEnds {
   note(where: string): void;
-  /** Until `shown` is settled, people see it as it was. From then on, the person who changed it (`by`) knows what is asked now. */
-  until<T>(where: string, shown: Promise<T>, by?: string): Promise<T>;
+  /**
+   * Until `shown` resolves, people see it as it was: for ever if it rejects, unless the same message (`of`) is shown later. From then on, the
+   * person who changed it (`by`) knows what is asked now.
+   */
+  until<T>(
+    where: string,
+    shown: Promise<T>,
+    about?: { readonly by?: string | undefined; readonly of?: string },
+  ): Promise<T>;
   /** Whether one ended after this time (`performance.now`), or in the three seconds before it. `by` wrote the text. */
   isJustBefore(where: string, at: number, by?: string): boolean;
 }
 
 interface End {
   at: number;
+  isRefused?: boolean;
   readonly by: string | undefined;
+  readonly of: string;
 }
 
 const JUST_ENDED_MS = 3_000;
 const MOST_KEPT = 10_000;
+const MOST_OF_ONE = 100;
 
 export function createLastEnds(): LastEnds {
   const ends = new Map<string, readonly End[]>();
@@ -23,20 +33,24 @@ export function createLastEnds(): LastEnds {
   function add(where: string, end: End): void {
     const others = ends.get(where)?.filter(({ at, by }) => at === Number.POSITIVE_INFINITY || by !== end.by) ?? [];
     ends.delete(where);
-    ends.set(where, [...others, end]);
+    ends.set(where, [...others.slice(1 - MOST_OF_ONE), end]);
     const [oldest = ''] = ends.keys();
     if (ends.size > MOST_KEPT) ends.delete(oldest);
   }
 
   return {
-    note: (where) => add(where, { at: performance.now(), by: undefined }),
-    async until(where, shown, by) {
-      const end: End = { at: Number.POSITIVE_INFINITY, by };
+    note: (where) => add(where, { at: performance.now(), by: undefined, of: where }),
+    async until(where, shown, { by, of = where } = {}) {
+      const end: End = { at: Number.POSITIVE_INFINITY, by, of };
       add(where, end);
       try {
-        return await shown;
-      } finally {
+        const result = await shown;
         end.at = performance.now();
+        ends.set(where, ends.get(where)?.filter((one) => !one.isRefused || one.of !== of) ?? []);
+        return result;
+      } catch (error) {
+        end.isRefused = true;
+        throw error;
       }
     },
     isJustBefore: (where, at, by) =>

@@ -8,7 +8,13 @@ import type { AgentEvent, AskedEvent } from '../event.ts';
 const word = z.string().max(8_192);
 
 const base = { session_id: word, cwd: word, turn_id: word.optional() };
-const tool = { tool_name: word, tool_input: z.record(z.string(), z.unknown()).catch({}) };
+/** A list or a text is shown, too, before it is allowed. */
+const toolInput = z
+  .record(z.string(), z.unknown())
+  .or(
+    z.unknown().transform((input): Record<string, unknown> => (input === undefined || input === null ? {} : { input })),
+  );
+const tool = { tool_name: word, tool_input: toolInput };
 
 const inputs = {
   SessionStart: z.object({ ...base, source: word.optional(), model: word.optional() }),

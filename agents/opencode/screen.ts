@@ -1,7 +1,7 @@
 // Classifies what OpenCode's pane shows. Its lists float over the page and leave the box visible, so the box counts only if the
 // terminal's cursor is in it. Everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { rowsOfAgent } from '../agent-rows.ts';
+import { rowsOfAgent, withSpacesShown } from '../agent-rows.ts';
 import type { AnsiRow } from '../claude/screen/box.ts';
 import type { AgentDialog, AgentScreen, PaneFacts } from '../screen.ts';
 
@@ -12,7 +12,7 @@ export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentSc
   const box = findBox(rows);
   if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
   // The prompt first: text of the agent can look like the title of a list, and its card would not show what is asked.
-  const dialog = findPrompt(rows) ?? findList(seen.rows);
+  const dialog = findPrompt(seen.rows.map(withSpacesShown).map(({ text }) => text)) ?? findList(seen.rows);
   if (dialog !== undefined) return { kind: 'dialog', ...dialog };
   if (showsSubagent(rows)) return { kind: 'subagent' };
   return { kind: box === undefined ? 'unknown' : 'aside' };
@@ -107,7 +107,7 @@ function findList(rows: readonly AnsiRow[]): AgentDialog | undefined {
       which: 'list',
       full: true,
       form: 'unknown',
-      title: title.slice(0, 100),
+      title,
       text: entriesOf(rows.slice(at + 1), background),
       options: [],
       hasMore: false,

@@ -77,8 +77,8 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
   function partUpdated(part: Fields): readonly OpencodeStep[] {
     const session = textField(part.sessionID);
     const turn = turns.get(session);
-    if (turn === undefined || isSubagent(session) || !turn.messages.has(textField(part.messageID))) return [];
-    if (part.type === 'text') return textUpdated(turn, session, part);
+    if (turn === undefined || !turn.messages.has(textField(part.messageID))) return [];
+    if (part.type === 'text') return isSubagent(session) ? [] : textUpdated(turn, session, part);
     const state = fieldsOf(part.state);
     if (part.type !== 'tool' || state.status !== 'running') return [];
     const id = textField(part.callID);
@@ -86,6 +86,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     if (turn.calls.has(key)) return [];
     const call = { id, message: textField(part.messageID), tool: textField(part.tool), input: fieldsOf(state.input) };
     turn.calls.set(key, call);
+    if (isSubagent(session)) return []; // it counts only if it asks
     if (call.tool === 'question') return flush(session);
     const { tool: name, input } = inOurWords(call.tool, call.input);
     return [...flush(session), drop('tool', session, { name, input })];
@@ -174,9 +175,9 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
     prompt(session, parts) {
       const prompt = commands.get(session) ?? promptInOurWords(parts);
       commands.delete(session);
+      if (!turns.has(session)) turns.set(session, newTurn());
       if (isSubagent(session)) return [];
       last = session;
-      if (!turns.has(session)) turns.set(session, newTurn());
       return [...flush(session), drop('submitted', session, { prompt })];
     },
     event(type, properties) {

@@ -42,10 +42,14 @@ export function permissionInOurWords(
     return Object.keys(input).length > 0 ? { tool, input } : { tool, input: metadata };
   }
   const patterns = listField(asked.patterns).map(textField);
-  const about = call === undefined ? {} : { tool: call.tool, input: call.input };
-  if (rule === 'bash' && metadata.command !== undefined) return { tool: 'Bash', input: metadata };
+  const isOfCall = textField(fieldsOf(asked.tool).callID) !== '';
+  const about = call !== undefined ? { tool: call.tool, input: call.input } : isOfCall ? UNKNOWN_CALL : {};
+  if (rule === 'bash' && metadata.command !== undefined) return { tool: 'Bash', input: { ...metadata, ...about } };
   return { tool: rule, input: { patterns, ...metadata, ...about } };
 }
+
+/** Its folder or its other arguments may matter as much as what OpenCode names. */
+const UNKNOWN_CALL = { '⚠️': 'The rest of the call is not known here. Read it in the terminal first.' };
 
 /** Tools that need the rule of another one. */
 const RULE_OF: Readonly<Record<string, string>> = {

@@ -57,7 +57,7 @@ function readPanel(rows: readonly AnsiRow[], { top, inside, below }: PiPanel, fa
       which: 'list',
       full: true,
       form: 'unknown',
-      title: lines[0]?.slice(0, 100) ?? '',
+      title: lines[0] ?? '',
       text: lines.slice(1),
       options: [],
       hasMore: false,

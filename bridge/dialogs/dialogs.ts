@@ -6,8 +6,7 @@ import { driverOf } from '../../agents/list.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
-import { UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
-import { editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
+import { editIfThere, type MessageDraft } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import { createLastEnds } from '../../threads/last-ends.ts';
@@ -135,7 +134,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       case 'post':
         return post(thread, seen, card);
       case 'edit':
-        if (card !== undefined) await edit(thread, card.message, cardDraft(dialog, print, driver.title));
+        // Nobody has seen what a deleted card would show now.
+        if (card === undefined || !(await edit(thread, card.message, cardDraft(dialog, print, driver.title))))
+          return post(thread, seen, undefined);
         return note(thread, card, { print });
       case 'replace':
         if (card !== undefined) await close(thread, card, 'terminal');
@@ -185,12 +186,11 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     return false;
   }
 
-  async function edit(thread: string, message: string, draft: Partial<MessageDraft>): Promise<void> {
-    const change = () => editMessage(rest, thread, message, draft);
+  /** False if a user has deleted it. */
+  function edit(thread: string, message: string, draft: Partial<MessageDraft>): Promise<boolean> {
+    const change = () => editIfThere(rest, thread, message, draft);
     const shown = unarchiveAndRetry(rest, thread, change, { archiveAgain: true });
-    await ends.until(thread, ends.until(message, shown)).catch((error: unknown) => {
-      if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error; // a user deleted it
-    });
+    return ends.until(thread, ends.until(message, shown), { of: message });
   }
 
   async function dismiss(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {

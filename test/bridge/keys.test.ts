@@ -1,6 +1,6 @@
 // Keys are pressed only for the screen that the user saw, and only if they were written while threadmux listened.
 
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -16,7 +16,7 @@ import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
 import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
-import { become, tap } from './tap-message.ts';
+import { become, linked, tap } from './tap-message.ts';
 
 const SHOWN = /^```\nStand-in for Claude Code/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
@@ -306,4 +306,23 @@ describe('a key written as text', () => {
     await aWhile();
     expect(claude.noted()).toEqual([]);
   });
+});
+
+it('a key button under the question of a program does not answer one with another number', async () => {
+  const root = tempFolder();
+  mkdirSync(join(root, 'shop'));
+  const ask = (share: number) => `clear; printf 'Delete ${share}%% of the backups? [Enter] '; read line;`;
+  writeFileSync(join(root, 'shop', 'ask.sh'), `${ask(5)} ${ask(95)} echo gone; sleep 60\n`);
+  const setting = await startSetting({ file: { roots: [root] } });
+  const { tmux } = setting.machine;
+  await setting.say(setting.workspace.channelId, '!terminal shop sh ask.sh');
+  const thread = linked((await setting.answer(setting.workspace.channelId, /<#\d+>/)).content);
+  await setting.answer(thread, /Delete 5%/);
+  await setting.say(thread, '!screen');
+  const shown = await setting.answer(thread, /^```\nDelete 5%/);
+  tmux.call('send-keys', '-t', '=shop-sh:', 'Enter'); // somebody at the terminal
+  await vi.waitFor(() => expect(tmux.call('capture-pane', '-p', '-t', '=shop-sh:')).toContain('Delete 95%'), WAIT);
+  await tap(setting, shown, 'Enter');
+  await become(setting, shown, CHANGED);
+  expect(tmux.call('capture-pane', '-p', '-t', '=shop-sh:')).not.toContain('gone');
 });

@@ -220,6 +220,29 @@ describe('a prompt with several questions', () => {
     },
   );
 
+  it.each([
+    ['the bot may not', 403, 50013],
+    ['it is not valid', 400, 50035],
+    ['somebody has deleted the message', 404, 10008],
+  ])('does not take a text for a question that Discord refused to show, because %s', async (_, status, code) => {
+    let isRefused = false;
+    const refusal = { kind: 'answer', status, body: { code, message: 'no' } } as const;
+    const { setting, pane, hook, message } = await askTwo({
+      onRequest: ({ method, path }) =>
+        isRefused && method === 'PATCH' && path.includes('/messages/') ? refusal : undefined,
+    });
+    isRefused = true;
+    await setting.workspace.person.tap(pane.thread, message.id, buttonOf(message, '1. SQLite'));
+    await aWhile(3_500);
+    await setting.untilMarked(await setting.say(pane.thread, '2'), '⚠️');
+    await setting.stop();
+    await setting.restart();
+    await aWhile(3_500);
+    await setting.untilMarked(await setting.say(pane.thread, '2'), '⚠️');
+    expect(setting.shared.prompts.inThread(pane.thread)).toMatchObject([{ question: 2 }]);
+    expect(hook.hasEnded()).toBe(false);
+  });
+
   it('shows the next one after a restart, if threadmux was stopped before Discord had changed the message', async () => {
     let isSlow = false;
     const busy = { kind: 'answer', status: 503, body: {} } as const;
@@ -277,6 +300,15 @@ describe('a question on the screen', () => {
     expect(await asking).toBe('no');
   });
 
+  it('that changes after its card was deleted gets a card of its own', async () => {
+    const { setting, pane, card } = await question();
+    await setting.workspace.bot('DELETE', `/channels/${pane.thread}/messages/${card.id}`);
+    await pane.show('dialog-question-first');
+    const next = await setting.answer(pane.thread, /A server/);
+    expect(next.id).not.toBe(card.id);
+    expect(setting.shared.threads.registry.get(pane.thread)?.dialog?.message).toBe(next.id);
+  });
+
   it('whose options have just changed is not answered by a text that may be meant for the earlier ones', async () => {
     const { setting, pane, card } = await question();
     await pane.show('dialog-question-first');
@@ -307,6 +339,40 @@ describe('a prompt on the screen that is not posted yet', () => {
     await setting.untilMarked(await setting.say(pane.thread, 'yes'), '⚠️');
     await expectOpen(setting, first);
     await expectOpen(setting, second);
+  });
+});
+
+describe('a prompt that was answered', () => {
+  it('but that Discord refuses to show as over leaves no "yes" to another one, and a reply still counts', async () => {
+    let isRefused = false;
+    const refusal = { kind: 'answer', status: 403, body: { code: 50013, message: 'no' } } as const;
+    const parts = await start({
+      onRequest: ({ method, path }) =>
+        isRefused && method === 'PATCH' && path.includes('/messages/') ? refusal : undefined,
+    });
+    const { setting, pane } = parts;
+    const first = await ask(parts, 'make');
+    isRefused = true;
+    await setting.workspace.person.tap(pane.thread, first.message.id, buttonOf(first.message, 'Deny'));
+    await first.hook.printed;
+    const second = await ask(parts, 'rm -rf build');
+    await aWhile(3_500);
+    await setting.untilMarked(await setting.say(pane.thread, 'yes'), '⚠️');
+    await expectOpen(setting, second);
+    await setting.workspace.person.say(pane.thread, 'yes', { replyTo: second.message.id });
+    expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
+  });
+
+  it('has no keys for the dialog of another command that begins like its own', async () => {
+    const parts = await start();
+    const { setting, pane } = parts;
+    const prompt = await ask(parts, 'sleep 0 && cat /home/me/other'); // the screen shows another file
+    await setting.workspace.person.tap(pane.thread, prompt.message.id, buttonOf(prompt.message, 'Allow'));
+    await prompt.hook.printed;
+    pane.result();
+    await become(setting, prompt.message, /did not reach the agent/);
+    const { components } = await messageNow(setting.workspace, prompt.message);
+    expect(JSON.stringify(components).match(/key:\w+/g)).toEqual(['key:look']);
   });
 });
 

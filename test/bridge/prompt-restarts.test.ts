@@ -111,7 +111,7 @@ describe.each(TEXTS)('"%s" in the inbox, when the bridge stops', (text, decision
     await vi.waitFor(async () => {
       const now = await messageNow(parts.setting.workspace, parts.message);
       expect(now.content).toMatch(/did not reach the agent\. Answer in the terminal\.$/);
-      expect(JSON.stringify(now.components)).toContain('key:Enter');
+      expect(JSON.stringify(now.components)).toContain('key:look');
     }, WAIT);
     await parts.untouched();
   });

@@ -24,20 +24,38 @@ it('a change counts from the moment when people can see it', async () => {
   expect(ends.isJustBefore('1', performance.now())).toBe(true);
 });
 
-it('a change that could not be shown is passed on', async () => {
+it('a change that was refused is seen by nobody, until the same message is shown', async () => {
   const ends = createLastEnds();
-  await expect(ends.until('1', Promise.reject(new Error('refused')))).rejects.toThrow('refused');
-  expect(ends.isJustBefore('1', performance.now() + 3_100)).toBe(false);
+  const refuse = (about: { by?: string; of?: string }) =>
+    expect(ends.until('1', Promise.reject(new Error('refused')), about)).rejects.toThrow('refused');
+  const isSeen = (by?: string) => !ends.isJustBefore('1', performance.now() + 60_000, by);
+  await refuse({ by: 'a', of: 'one' });
+  expect(isSeen()).toBe(false);
+  expect(isSeen('a')).toBe(false);
+  await ends.until('1', Promise.resolve(), { of: 'another' });
+  expect(isSeen()).toBe(false);
+  await ends.until('1', Promise.resolve(), { of: 'one' });
+  expect(isSeen()).toBe(true);
+});
+
+it('refused changes do not fill the memory', async () => {
+  const ends = createLastEnds();
+  for (let at = 0; at < 2_000; at++)
+    await ends.until('1', Promise.reject(new Error('no')), { of: `${at}` }).catch(() => {});
+  const began = performance.now();
+  for (let at = 0; at < 2_000; at++) ends.isJustBefore('1', began + 60_000);
+  expect(performance.now() - began).toBeLessThan(500);
+  expect(ends.isJustBefore('1', began + 60_000)).toBe(true);
 });
 
 it('a change is known to the person who made it as soon as it is shown, and to nobody else', async () => {
   const ends = createLastEnds();
-  const shown = ends.until('1', Promise.resolve(), 'a');
+  const shown = ends.until('1', Promise.resolve(), { by: 'a' });
   expect(ends.isJustBefore('1', performance.now(), 'a')).toBe(true);
   await shown;
   expect(ends.isJustBefore('1', performance.now(), 'a')).toBe(false);
   expect(ends.isJustBefore('1', performance.now(), 'b')).toBe(true);
-  await ends.until('1', Promise.resolve(), 'b');
+  await ends.until('1', Promise.resolve(), { by: 'b' });
   expect(ends.isJustBefore('1', performance.now(), 'b')).toBe(true);
   ends.note('2');
   expect(ends.isJustBefore('2', performance.now())).toBe(true);

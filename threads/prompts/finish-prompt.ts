@@ -52,16 +52,14 @@ const CHECK_AGAIN_MS = 1_500;
 export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher {
   const { answers, cards, store, log, signal } = parts;
 
-  /** The print of the screen, if the dialog is still there some time after the end. */
-  async function stillOpen(one: OpenPrompt): Promise<string | undefined> {
+  /** Whether the dialog, or one that looks like it, is still there some time after the end. */
+  async function isStillOpen(one: OpenPrompt): Promise<boolean> {
     const watched = parts.watch(one.record, one.input);
-    let print: string | undefined;
     for (const waitMs of [parts.checkAfterMs ?? CHECK_AFTER_MS, CHECK_AGAIN_MS]) {
       await sleep(waitMs, undefined, { signal }).catch(() => {});
-      print = signal.aborted || parts.isAskedAgain(one) ? undefined : await watched.dialog();
-      if (print === undefined) return undefined;
+      if (signal.aborted || parts.isAskedAgain(one) || !(await watched.isOnScreen())) return false;
     }
-    return print;
+    return true;
   }
 
   return {
@@ -99,15 +97,15 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       log.info('prompt is over', { id, how: ended.kind });
       // The hook may have been killed after it took the answer; then the dialog is still open.
       const mayStay = !headless && (ended.kind === 'decided' || ended.kind === 'called off');
-      const looking = mayStay ? stillOpen(one) : undefined;
+      const looking = mayStay ? isStillOpen(one) : false;
       await cards.close(one, ended);
-      const print = await looking;
       let last: PromptEnd = ended;
-      if (print !== undefined) {
+      if (await looking) {
         const isGiven = ended.kind === 'decided' || undelivered !== '';
         last = { kind: isGiven ? 'not delivered' : 'abandoned' };
         log.warn('the dialog of a prompt is still open', { id });
-        await cards.close(one, last, [keyButtons(print)]);
+        // Only "Screen": another command may begin like this one, and a key would answer that.
+        await cards.close(one, last, [keyButtons(undefined)]);
       }
       if (signal.aborted) return;
       store.note(one, { input: {}, ended: last, shown: true });

@@ -10,12 +10,14 @@ import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { stableNonce } from '../../core/snowflake.ts';
 import { insideFence } from '../../core/untrusted-text.ts';
+import { UNKNOWN_CHANNEL, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import {
   type ComponentRow,
   createMessage,
   editMessage,
   isTooLarge,
   type MessageDraft,
+  refusedWith,
 } from '../../discord/messages.ts';
 import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
@@ -104,15 +106,19 @@ export function createPromptMessages(parts: {
         if (record.ended === undefined)
           await edit(one, { content, components: promptButtons(record.id, prompt, progress) });
       };
-      ends.until(one.record.id, untilTaken(one, 'showing a prompt', act), by).catch(() => {}); // it is in the log
+      ends.until(one.record.id, untilTaken(one, 'showing a prompt', act), { by }).catch(() => {}); // it is in the log
     },
     async close(one, ended, buttons = []) {
       const progress = { chosen: one.record.chosen };
       const content = endText(one, progress, ended);
-      const act = () => edit(one, { content, components: buttons });
+      // What somebody has deleted is not shown as open.
+      const act = () =>
+        edit(one, { content, components: buttons }).catch((error) => {
+          if (!refusedWith(error, UNKNOWN_MESSAGE, UNKNOWN_CHANNEL)) throw error;
+        });
       const shown = untilTaken(one, 'showing the end of a prompt', act);
-      await ends.until(one.record.thread, shown).catch((error) => {
-        // The message or its thread is gone, or this process ends.
+      await ends.until(one.record.thread, shown, { of: one.record.id }).catch((error) => {
+        // This process ends.
         if (!signal.aborted && !isThreadmuxError(error, 'discord_refused')) throw error;
       });
     },

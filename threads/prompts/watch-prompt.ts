@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../../agents/driver.ts';
 import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
-import { hasDialog, screenFingerprint } from '../../agents/screen-fingerprint.ts';
+import { hasDialog } from '../../agents/screen-fingerprint.ts';
 import { openTool } from '../../agents/turn.ts';
 import { type FileSource, localFileSource } from '../../home/file-source.ts';
 import { hostFiles } from '../../hosts/host-files.ts';
@@ -102,8 +102,8 @@ export function createPromptWatch(
   };
 }
 
-const NO_TERMINAL: WatchedTerminal = { now: async () => 'open', dialog: async () => undefined };
-const EXITED: WatchedTerminal = { now: async () => 'exited', dialog: async () => undefined };
+const NO_TERMINAL: WatchedTerminal = { now: async () => 'open', isOnScreen: async () => false };
+const EXITED: WatchedTerminal = { now: async () => 'exited', isOnScreen: async () => false };
 
 /** Where there is no terminal, nobody else can answer for a subagent. */
 export function patienceMs(
@@ -136,8 +136,8 @@ const NEVER_SEEN = 5;
 interface WatchedTerminal {
   /** It remembers what it has seen. 'open' if it is not sure. `again`: it is asked regularly, so the transcript is not always read. */
   now(again?: 'again'): Promise<TerminalDialog>;
-  /** The print of the screen if the dialog of this very prompt is certainly on it. */
-  dialog(): Promise<string | undefined>;
+  /** Whether the screen shows its dialog, or one that begins like it. */
+  isOnScreen(): Promise<boolean>;
 }
 
 function watchTerminal(
@@ -202,14 +202,13 @@ function watchTerminal(
       const reading = again === undefined ? inTranscript() : budget.read(all, inTranscript);
       return (await reading.catch(() => false)) ? 'answered' : 'open';
     },
-    async dialog() {
+    async isOnScreen() {
       const pane = await lookAtPane(tmux, record).catch(() => undefined);
-      if (pane?.kind !== 'pane' || pane.dead || pane.panePid !== record.panePid) return undefined;
+      if (pane?.kind !== 'pane' || pane.dead || pane.panePid !== record.panePid) return false;
       const { screen, dialog, mine } = read(pane);
       // A dialog that shows none of the input (a plan, a tool of a server) cannot be told from others.
       const isIt = screen.kind !== 'shell' && (mine || (dialog && words.length === 0));
-      if (!isIt || (await inTranscript().catch(() => false))) return undefined;
-      return screenFingerprint(record.paneId, pane, driver.screen);
+      return isIt && !(await inTranscript().catch(() => false));
     },
   };
 }

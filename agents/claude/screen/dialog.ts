@@ -1,6 +1,7 @@
 // Reads the dialog that Claude Code shows: what it is, its text, its options and its keys. A dialog that this file does not
 // know is still a dialog, `unknown`; nothing here decides whether typing is safe.
 
+import { withSpacesShown } from '../../agent-rows.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 import { type AnsiRow, isHint } from './box.ts';
 import { readOptions } from './dialog-options.ts';
@@ -33,9 +34,12 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const used = form === 'panel' || options !== list.options ? new Set<number>() : list.rows;
   // A dialog with options has no field for a code: such words are a part of what it asks.
   const shown = (text: string) => (list.options.length > 0 ? text : text.replace(CODE, '$1'));
+  const isCommand = which === 'permission';
   const { title, text } = readDialogText(
-    body.slice(0, from).map((row, at) => (used.has(at) ? undefined : shown(row.text))),
-    which === 'permission' ? undefined : width,
+    body
+      .slice(0, from)
+      .map((row, at) => (used.has(at) ? undefined : shown(isCommand ? withSpacesShown(row).text : row.text))),
+    isCommand ? undefined : width,
   );
   return {
     which,

@@ -1,9 +1,11 @@
 // Reads the dialog that Codex shows: what it is, its text, its options and the keys that take them. It takes the place of the box.
 
+import { withSpacesShown } from '../../agent-rows.ts';
 import type { AnsiRow } from '../../claude/screen/box.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 
-export function findCodexDialog(rows: readonly AnsiRow[]): AgentDialog | undefined {
+export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undefined {
+  const rows = screen.map(withSpacesShown);
   const end = rows.findLastIndex(({ text }) => text !== '');
   let from = end;
   while (from > end - MOST_HELP_ROWS && from > 0 && !KEYS.test(rows[from]?.text ?? '')) from--;

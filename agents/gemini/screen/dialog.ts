@@ -1,10 +1,12 @@
 // Reads the dialog that Gemini CLI shows: a frame at the bottom of the screen, in the place of the box. Its options have numbers, and a
 // digit takes one at once.
 
+import { withSpacesShown } from '../../agent-rows.ts';
 import type { AnsiRow } from '../../claude/screen/box.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 
-export function findGeminiDialog(rows: readonly AnsiRow[]): AgentDialog | undefined {
+export function findGeminiDialog(screen: readonly AnsiRow[]): AgentDialog | undefined {
+  const rows = screen.map(withSpacesShown);
   const end = rows.findLastIndex(({ text }) => text !== '');
   const bottom = FRAME_END.exec(rows[end]?.text ?? '');
   if (bottom === null) return undefined;

@@ -29,6 +29,18 @@ describe('the input of a hook of Codex', () => {
     });
   });
 
+  it.each([
+    ['a text', 'rm -rf ~', { input: 'rm -rf ~' }],
+    ['a list', ['rm', '-rf'], { input: ['rm', '-rf'] }],
+    ['nothing', null, {}],
+    ['missing', undefined, {}],
+  ])('shows what a tool gets before it is allowed, also if that is %s', (_, given, input) => {
+    const recorded = JSON.parse(readFileSync(join(FOLDER, 'PermissionRequest.Bash.json'), 'utf8'));
+    const asked = codex.readEvent({ ...recorded, tool_name: 'notes', tool_input: given });
+    expect(asked).toMatchObject({ event: 'asked', tool: 'notes' });
+    expect((asked as AskedEvent).input).toEqual(input);
+  });
+
   it('of a question is not used: the screen shows it', () => {
     expect(read('PreToolUse.request_user_input')).toBeUndefined();
   });

@@ -244,6 +244,45 @@ describe("OpenCode's events", () => {
     expect(one.taken()).toMatchObject([{ event: 'idle', session: SESSION }]);
   });
 
+  it('of a subagent show all of the call that needs a permission', () => {
+    const one = open();
+    const child = 'ses_child';
+    one.event('session.created', { info: { id: child, parentID: SESSION } });
+    one.prompt('do it', child);
+    const { info } = recorded('event.message.updated.assistant');
+    one.event('message.updated', { info: { ...info, id: MESSAGE, sessionID: child } });
+    const ask = (permission: string, callID: string, metadata: object) =>
+      one.replay('permission.asked', 'permission.asked', {
+        sessionID: child,
+        permission,
+        metadata,
+        patterns: ['*'],
+        tool: { messageID: MESSAGE, callID },
+      });
+    const bash = { command: 'rm -rf *', workdir: '/work/precious', description: 'Clean up' };
+    one.tool('bash', bash, 'call_1', { id: 'prt_1', sessionID: child });
+    ask('bash', 'call_1', { command: 'rm -rf *' });
+    one.tool('bank_pay', { to: 'mallory', amount: 100 }, 'call_2', { id: 'prt_2', sessionID: child });
+    ask('bank_pay', 'call_2', {});
+    expect(one.taken()).toMatchObject([
+      { event: 'asked', subagent: child, tool: 'Bash', input: bash },
+      { event: 'asked', subagent: child, tool: 'bank_pay', input: { to: 'mallory', amount: 100 } },
+    ]);
+  });
+
+  it('say so if the call that needs a permission is not known', () => {
+    const one = open();
+    one.prompt('a');
+    one.taken();
+    for (const [permission, metadata] of [
+      ['bash', { command: 'rm -rf *' }],
+      ['bank_pay', {}],
+    ] as const)
+      one.replay('permission.asked', 'permission.asked', { permission, metadata });
+    const unknown = { '⚠️': expect.stringMatching(/not known here/) };
+    expect(one.taken()).toMatchObject([{ input: { command: 'rm -rf *', ...unknown } }, { input: unknown }]);
+  });
+
   it('name a slash command as it was written', () => {
     const one = open();
     one.translator.command(SESSION, 'review', 'the last commit');

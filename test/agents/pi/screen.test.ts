@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { pi } from '../../../agents/pi/driver.ts';
+import { cardDraft } from '../../../bridge/dialogs/card-text.ts';
 import { isSafeScreen, screensOf } from '../../support/recorded-screens.ts';
 
 const { recorded, read } = screensOf('pi');
@@ -15,6 +16,18 @@ describe("pi's box", () => {
       expect(pi.screen.boxHolds(screen, 'x'.repeat(3_000))).toBe('maybe');
       expect(pi.screen.boxHolds(screen, 'hello')).toBe('maybe');
     }
+  });
+});
+
+describe('a question of an extension of pi', () => {
+  it('is shown whole, also if it is one long line', () => {
+    const wide = recorded.find(({ path }) => path.includes('200x50/dialog-list-login'));
+    const asked = `Allow: echo ${'harmless '.repeat(12)}; rm -rf ~`;
+    const ansi = wide?.ansi.replace('Select authentication method:', asked) ?? '';
+    const screen = read(ansi, wide?.facts);
+    if (screen.kind !== 'dialog') throw new Error(screen.kind);
+    expect(screen.title).toBe(asked);
+    expect(cardDraft(screen, 'print', 'pi').content).toContain('; rm -rf \\~');
   });
 });
 

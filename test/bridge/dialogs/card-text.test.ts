@@ -6,6 +6,7 @@ import { findDialog } from '../../../agents/claude/screen/dialog.ts';
 import type { AgentDialog } from '../../../agents/screen.ts';
 import { cardDraft, dialogPrint, panelTexts, parseCardId } from '../../../bridge/dialogs/card-text.ts';
 import { endOfCard } from '../../../bridge/dialogs/closed-card-text.ts';
+import { screensOf } from '../../support/recorded-screens.ts';
 
 const CORPUS = join(import.meta.dirname, '../../fixtures', 'screens');
 const PANE = { serverPid: 1, paneId: '%1', panePid: 2 };
@@ -221,4 +222,33 @@ describe('the button of a card', () => {
   ])('%s is none', (id) => {
     expect(parseCardId(id, undefined)).toBeUndefined();
   });
+});
+
+describe('the card of a command', () => {
+  it.each([
+    ['claude', 'dialog-permission-bash', /^ curl/, ' '],
+    ['codex', 'dialog-permission-shell', /^ {2}\$ curl/, '    '],
+    ['gemini', 'dialog-permission-shell', /^│ │ curl/, '│ │ '],
+    ['opencode', 'dialog-permission-shell', /^ {2}┃ {2}\$ curl/, '  ┃  '],
+  ] as const)(
+    'shows spaces that belong to its words, also at the ends of a line: %s',
+    (agent, name, command, margin) => {
+      const { recorded, read } = screensOf(agent);
+      const one = recorded.findLast(({ path }) => path.endsWith(`120x40/${name}`));
+      const rows = one?.ansi.replace(/\n$/, '').split('\n') ?? [];
+      const at = parseAnsi(one?.ansi ?? '').findIndex(({ text }) => command.test(text));
+      expect(at).toBeGreaterThan(0);
+      const line = `${margin}\u00a0ls -l\u3000`;
+      const side = agent === 'gemini' ? `${' '.repeat(105)}│ │` : '';
+      const screen = read(
+        `${rows
+          .slice(1)
+          .toSpliced(at, 0, line + side)
+          .join('\n')}\n`,
+        one?.facts,
+      );
+      if (screen.kind !== 'dialog') throw new Error(screen.kind);
+      expect(cardDraft(screen, 'p', agent).content).toContain('⟨U+00A0⟩ls -l⟨U+3000⟩');
+    },
+  );
 });

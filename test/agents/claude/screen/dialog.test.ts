@@ -289,7 +289,7 @@ describe('a command to approve', () => {
     const dialog = see(asking(command));
     expect(dialog).toMatchObject({ which: 'permission', title: 'Bash command' });
     for (const line of command.filter((one) => /\w{2}/.test(one)))
-      expect(dialog.text.join('\n')).toContain(line.trim());
+      expect(dialog.text.join('\n')).toContain(line.trim().replace('\u00a0', '⟨U+00A0⟩'));
     expect(labels(dialog)).toEqual(['>Yes', 'No']);
   });
 
