@@ -13,21 +13,23 @@ const PICTURE = Buffer.from(
 
 const program = shareAmongTests(startProgram);
 let sessions = 0;
-/** None is the beginning of another, and an attempt that failed leaves its session. */
+/** None is the beginning of another. */
 const nameFor = (what: string) => `${what}-${++sessions}-here`;
 
 describe.each([
   ['on a desktop', DESKTOP],
   ['on a phone', PHONE],
 ])('%s', (_, viewport) => {
-  const shared = shareAmongTests(() => openPage({ viewport }));
+  const shared = shareAmongTests(async () => {
+    const sheet = await openPage({ viewport });
+    await sheet.page.goto(program().link);
+    return sheet;
+  });
 
   it('a user opens the link, starts a shell, writes to it and reads its answer', async () => {
     const { page } = shared();
     const you = person(page);
     const demo = nameFor('demo');
-    await page.goto('about:blank');
-    await page.goto(program().link);
     expect(page.url()).toBe(`${program().url}/`); // the secret does not stay in the address
     await you.openSession('agents');
 

@@ -1,6 +1,6 @@
 // What a test started ends with the test; what the tests of a file share ends after the last of them.
 
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 
 type Clean = () => unknown;
 
@@ -12,21 +12,28 @@ export function atEnd(clean: Clean): void {
   else shared.push(clean);
 }
 
-/** Starts something once for all tests of a file or of a `describe`. */
+/** Starts something once for all tests of a file or of a `describe`. A test that is tried again gets a new one: what the failed attempt left could fail it again. */
 export function shareAmongTests<T>(start: () => T | Promise<T>): () => T {
   const cleans: Clean[] = [];
   let started: { readonly value: T } | undefined;
-  beforeAll(async () => {
+  const begin = async () => {
     shared = cleans;
     try {
       started = { value: await start() };
     } finally {
       shared = undefined;
     }
+  };
+  const end = async () => {
+    for (const clean of cleans.splice(0).toReversed()) await clean();
+  };
+  beforeAll(begin);
+  beforeEach(async ({ task }) => {
+    if ((task.result?.retryCount ?? 0) === 0) return;
+    await end();
+    await begin();
   });
-  afterAll(async () => {
-    for (const clean of cleans.toReversed()) await clean();
-  });
+  afterAll(end);
   return () => {
     if (started === undefined) throw new Error('it starts before the first test');
     return started.value;
