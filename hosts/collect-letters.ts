@@ -141,10 +141,13 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
       return;
     }
     isFull = wasFull;
-    again = setTimeout(() => {
-      isWaiting = false;
-      if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
-    }, PACE_MS + letter.length / BYTES_PER_MS);
+    again = setTimeout(
+      () => {
+        isWaiting = false;
+        if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
+      },
+      PACE_MS + letter.length / BYTES_PER_MS,
+    );
   };
   const retake = (line: Letter) => {
     try {
