@@ -112,6 +112,7 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     } finally {
       running.delete(begun);
       begun.end();
+      if (!existsSync(path)) announced.delete(path);
     }
   }
 
@@ -149,7 +150,6 @@ export async function runCourier(options: CourierOptions): Promise<void> {
     delivered.add(path);
     outbox.remove(path);
     delivered.delete(path);
-    announced.delete(path);
   }
 
   /** Tells the thread first: if the server is unreachable, the letter waits like any other. */

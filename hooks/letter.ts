@@ -119,34 +119,31 @@ function withShortTexts(event: AgentEvent): AgentEvent {
 
 type Headers = Omit<Letter, 'id' | 'writtenAt' | 'transcript' | 'event'> & { readonly json: string };
 
-/** Format 1: such letters may still wait after an update. */
-function withFixedLines(text: string): Headers {
-  const [, tmux = '', pane = '', entrypoint = '', project = '', ...rest] = text.split('\n');
-  return { tmux, pane, agent: 'claude', entrypoint, project, json: rest.join('\n') };
-}
-
 const LONGEST_HEADERS = 256 * 1024;
 const LONGEST_BRANCH = 250;
 /** It becomes an argument of a program, and the system takes no long ones: the letter would be tried again for ever. */
 const LONGEST_PROJECT = 8_192;
 
+/** Format 1: four lines. Such letters may still wait after an update. */
+function withFixedLines(text: string): Headers {
+  let end = -1;
+  for (let line = 0; line < 5; line++) end = checkedEnd(text.indexOf('\n', end + 1));
+  const [tmux = '', pane = '', entrypoint = '', project = ''] = headerLines(text, end);
+  return { tmux, pane, agent: 'claude', entrypoint, project: shortProject(project), json: text.slice(end + 1) };
+}
+
 /** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
 function withHeaders(text: string): Headers {
-  const end = text.indexOf('\n\n');
-  if (end === -1) throw new SyntaxError('its headers have no end');
-  if (end > LONGEST_HEADERS) throw new SyntaxError('its headers are too long');
-  // Copied: a part of a string keeps the whole string in memory, and some headers are kept for as long as a prompt is open.
-  const lines = Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
-  const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
+  const end = checkedEnd(text.indexOf('\n\n'));
+  const values = new Map(headerLines(text, end).map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
-  if (value('project').length > LONGEST_PROJECT) throw new SyntaxError('its project is too long');
   const [ask, asker, thread, status, branch] = ['ask', 'asker', 'thread', 'status', 'branch'].map(value);
   return {
     tmux: value('tmux'),
     pane: value('pane'),
     agent: value('agent') || 'claude',
     entrypoint: value('entrypoint'),
-    project: value('project'),
+    project: shortProject(value('project')),
     // Checked strictly, because it becomes a file name.
     ...(ask && /^[0-9a-f]{32}$/.test(ask) ? { ask } : {}),
     ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
@@ -155,6 +152,22 @@ function withHeaders(text: string): Headers {
     ...(branch ? { branch: branch.slice(0, LONGEST_BRANCH) } : {}),
     json: text.slice(end + 2),
   };
+}
+
+function checkedEnd(end: number): number {
+  if (end === -1) throw new SyntaxError('its headers have no end');
+  if (end > LONGEST_HEADERS) throw new SyntaxError('its headers are too long');
+  return end;
+}
+
+/** The lines after the heading. Copied: a part of a string keeps the whole string in memory, and some headers are kept for as long as a prompt is open. */
+function headerLines(text: string, end: number): readonly string[] {
+  return Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
+}
+
+function shortProject(project: string): string {
+  if (project.length > LONGEST_PROJECT) throw new SyntaxError('its project is too long');
+  return project;
 }
 
 function splitAt(line: string, at: number): [string, string] {

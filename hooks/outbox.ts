@@ -27,7 +27,7 @@ export interface Outbox {
   /** Adds a letter after those that wait in this pane's folder. */
   add(box: string, letter: string): void;
   remove(letter: string): void;
-  /** Moves away a letter that can never be delivered, so that it does not block the others. */
+  /** Moves away a letter that can never be delivered, so that it does not block the others. The newest are kept. */
   setAside(letter: string): string;
   /** The paths of the letters that were set aside, oldest first. */
   aside(): readonly string[];
@@ -38,7 +38,7 @@ export interface Outbox {
    * of what is new or was just removed; without it, all letters of the pane may be new.
    */
   watch(onLetter: (box: string, letter?: string) => void): () => void;
-  /** Removes the folders of panes without letters for a day, and letters set aside that are too old or too many. */
+  /** Removes the folders of panes without letters for a day, and letters set aside that are too old. */
   sweep(): void;
 }
 
@@ -87,6 +87,8 @@ export function openOutbox(folder: string): Outbox {
       const name = letter.split('/').slice(-2).join('-');
       const path = join(to, `${Date.now()}-${name}`);
       renameSync(letter, path);
+      // At once: a hostile host sends letters that cannot be read as fast as it can.
+      for (const old of this.aside().slice(0, -MOST_ASIDE)) rmSync(old, { force: true });
       return path;
     },
     aside: () =>
@@ -105,11 +107,8 @@ export function openOutbox(folder: string): Outbox {
     },
     watch: (onLetter) => watchBoxes(folder, onLetter),
     sweep() {
-      const aside = this.aside();
-      aside.forEach((path, at) => {
-        const isOld = Date.now() - Number(basename(path).split('-')[0]) > ASIDE_MS;
-        if (isOld || at < aside.length - MOST_ASIDE) rmSync(path, { force: true });
-      });
+      for (const path of this.aside())
+        if (Date.now() - Number(basename(path).split('-')[0]) > ASIDE_MS) rmSync(path, { force: true });
       for (const box of namesIn(folder).filter((name) => BOX.test(name)))
         try {
           if (Date.now() - statSync(join(folder, box)).mtimeMs < SILENT_MS) continue;

@@ -1,8 +1,8 @@
 // `[ATTACH: path]` or `[DISCORD_ATTACH: path]` in a reply uploads that file, if it is inside the session's project or our files folder. The text of a reply
 // is not trusted: links are resolved first, and a refused file is named with the reason.
 
-import { realpathSync } from 'node:fs';
-import { basename, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
 import { readChecked, tryTo } from '../home/checked-file.ts';
@@ -108,14 +108,12 @@ function take(path: string, rules: AttachRules, room: number) {
 const OF_THE_SYSTEM = ['/proc', '/sys', '/dev'];
 
 /** The worktree of a session is its project, although it is in our home. */
-const IN_WORKTREE = /^worktrees\/[^/.][^/]*\/[^/]+\/./;
+const SENT_FROM_HOME = /^(?:files|worktrees\/[^/.][^/]*\/[^/]+)\/./;
 
 function whyNot(real: string, rules: AttachRules): string | undefined {
-  const places = (folders: readonly string[]) => folders.flatMap((one) => tryTo(() => realpathSync(one)) ?? []);
-  if (places(OF_THE_SYSTEM).some((one) => isInside(real, one))) return 'it belongs to the system';
-  const [home] = places([rules.home]);
-  const isOurs = home !== undefined && isInside(real, home) && !IN_WORKTREE.test(relative(home, real));
-  if (isOurs && !places([filesFolder(rules.home)]).some((one) => isInside(real, one))) return 'it belongs to threadmux';
+  if (OF_THE_SYSTEM.some((one) => sameFolderAbove(real, one) !== undefined)) return 'it belongs to the system';
+  const home = sameFolderAbove(real, rules.home);
+  if (home !== undefined && !SENT_FROM_HOME.test(relative(home, real))) return 'it belongs to threadmux';
   const root = rules.roots.flatMap((one) => resolveOwnPath(one) ?? []).find((one) => isInside(real, one));
   if (root === undefined) return 'it is outside the project';
   const isHidden = relative(root, real)
@@ -124,14 +122,21 @@ function whyNot(real: string, rules: AttachRules): string | undefined {
   return isHidden ? 'hidden files are not sent' : undefined;
 }
 
+/** The path of this folder above `real`: also another path, if it is mounted twice or the case of letters does not count. */
+function sameFolderAbove(real: string, folder: string): string | undefined {
+  const idOf = (path: string) => tryTo(() => statSync(path, { bigint: true }));
+  const wanted = idOf(folder);
+  for (let at = real; wanted !== undefined && at !== dirname(at); ) {
+    at = dirname(at);
+    const one = idOf(at);
+    if (one?.dev === wanted.dev && one.ino === wanted.ino) return at;
+  }
+  return undefined;
+}
+
 function isInside(path: string, root: string): boolean {
   const below = relative(root, path);
   return below !== '' && !isAbsolute(below) && below.split(sep)[0] !== '..';
-}
-
-/** Files in this folder may always be sent. */
-function filesFolder(homeRoot: string): string {
-  return join(homeRoot, 'files');
 }
 
 // `[ATTACH: path]` in a reply from another host. One script resolves and checks the path there, by the same rules as
@@ -189,6 +194,8 @@ const SEND = `p=$1; project=$3; ours=$4; max=$5
 no() { printf 'no %s\\n' "$1"; exit 0; }
 real() { (cd -P -- "$1" 2>/dev/null && pwd -P); }
 inside() { [ -n "$1" ] && case $here/ in "\${1%/}"/*) return 0;; esac; return 1; }
+# The path of this folder above us: also another path, if it is mounted twice.
+above() { at=$here; until [ "$at/." -ef "$1/." ]; do [ -n "$at" ] || return 1; at=\${at%/*}; done; }
 # Like real, but follows no link of another user: who can write the folder above a project could replace it by one.
 own_real() (
   rest=$1; way=; links=0; me=$(id -u); set -f
@@ -207,12 +214,11 @@ n=\${p##*/}; d=\${p%/*}; [ -n "$d" ] || d=/
 case $n in '' | . | ..) no 'there is no such file';; esac
 unset CDPATH; cd -P -- "$d" 2>/dev/null || no 'there is no such file'
 here=$(pwd -P)
-for s in /proc /sys /dev; do inside "$s" && no 'it belongs to the system'; done
+for s in /proc /sys /dev; do above "$s" && no 'it belongs to the system'; done
 files=$(real "$ours/files"); root=$(own_real "$project")
 if inside "$files"; then base=$files
 else
-  all=$(real "\${ours%/for/*}")
-  case $here/ in "$all"/worktrees/[!.]*/?*/*) ;; *) inside "$all" && no 'it belongs to threadmux' ;; esac
+  above "\${ours%/for/*}" && case \${here#"$at"}/ in /worktrees/[!.]*/?*/*) ;; *) no 'it belongs to threadmux' ;; esac
   inside "$root" || no 'it is outside the project'
   base=$root
 fi

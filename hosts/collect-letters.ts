@@ -36,8 +36,9 @@ export interface Collector {
 
 const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
-/** Between a letter and its acknowledgement, so that one host does not block other hosts and messages. */
+/** Between a letter and its acknowledgement, so that one host does not block other hosts and messages: large letters take longer to handle. */
 const PACE_MS = 2;
+const BYTES_PER_MS = (4 * 2 ** 20) / 1_000;
 /** Lines without a letter in ten seconds. A host that works prints about one per letter; a hostile one could print millions. */
 const MOST_IDLE_LINES = 2_000;
 const IDLE_LINES_MS = 10_000;
@@ -140,10 +141,13 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
       return;
     }
     isFull = wasFull;
-    again = setTimeout(() => {
-      isWaiting = false;
-      if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
-    }, PACE_MS);
+    again = setTimeout(
+      () => {
+        isWaiting = false;
+        if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
+      },
+      PACE_MS + letter.length / BYTES_PER_MS,
+    );
   };
   const retake = (line: Letter) => {
     try {

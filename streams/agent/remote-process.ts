@@ -2,6 +2,7 @@
 // connection ends or falls silent, every process that the agent started there ends. Two turns of a thread never run at once.
 
 import type { Host } from '../../hosts/host.ts';
+import { readPaced } from '../../hosts/read-paced.ts';
 import {
   type AgentCommand,
   type AgentExit,
@@ -54,7 +55,7 @@ export function startRemoteAgentProcess(agent: RemoteAgent): AgentProcess {
     else said = `${said}${line}\n`.slice(-LAST_ERRORS);
   });
   let bytes = 0;
-  stdout.on('data', (chunk: Buffer) => {
+  readPaced(stdout, (chunk) => {
     bytes += chunk.length;
     if (bytes <= MOST_BYTES) lines.add(chunk);
     else script.stop();

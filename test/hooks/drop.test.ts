@@ -333,6 +333,20 @@ describe('drop in a home with a bell, on a host that is collected over ssh,', ()
     expect([told(tempFolder()), told('/'), told('relative'), told('/a\\b')]).toEqual(Array(4).fill(undefined));
   });
 
+  it.each(SHELLS)('reads only the beginning of a huge HEAD or .git under %s, and the reply arrives', (_, ...shell) => {
+    const { machine, env } = startHost();
+    const [cwd, other] = [tempFolder(), tempFolder()];
+    mkdirSync(join(cwd, '.git'));
+    writeFileSync(join(cwd, '.git', 'HEAD'), `ref: refs/heads/${'b'.repeat(3_000_000)}\n`);
+    writeFileSync(join(other, '.git'), `gitdir: /${'g'.repeat(3_000_000)}\n`);
+    const began = Date.now();
+    for (const one of [cwd, other]) machine.drop(PANE, { ...stopInput('done'), cwd: one }, { shell, env });
+    expect(Date.now() - began).toBeLessThan(5_000); // each took as long as ten seconds
+    const [first, second] = machine.letters().map((letter) => readLetter(letter));
+    expect(first).toMatchObject({ letter: { branch: 'b'.repeat(250) } });
+    expect(second).toMatchObject({ kind: 'letter' });
+  });
+
   it.each([
     ['the transcript is missing', { transcript_path: '/nowhere/at/all' }],
     ['its path is none', { transcript_path: 'relative' }],

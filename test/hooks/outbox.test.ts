@@ -71,4 +71,14 @@ describe('the outbox', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['1.2', '1.3', 'aside']);
     expect(existsSync(join(folder, '1.2', '100000001.1'))).toBe(true);
   });
+
+  it('keeps only the newest 500 of the letters that were set aside', () => {
+    const folder = tempFolder();
+    const outbox = openOutbox(folder);
+    const paths = Array.from({ length: 510 }, (_, at) => {
+      drop(join(folder, '1.2'), `${100_000_001 + at}.1`);
+      return outbox.setAside(join(folder, '1.2', `${100_000_001 + at}.1`));
+    });
+    expect(outbox.aside()).toEqual(paths.slice(-500).sort());
+  });
 });

@@ -10,7 +10,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type AttachRules, takeOutgoingFiles, takeOutgoingRemoteFiles } from '../../hooks/outgoing-files.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
@@ -164,6 +164,39 @@ describe('[ATTACH: path]', () => {
     const wider = await takeThere('[ATTACH: x]\n[ATTACH: worktrees/shop/web.record]', rules(home));
     expect(wider.files).toEqual([]);
   });
+
+  it.each(['here', 'on another host'])(
+    'sends nothing of our home or of the system from where it is mounted again, %s',
+    (where) => {
+      const namespace = ['-r', '-m'];
+      if (spawnSync('unshare', [...namespace, 'true']).status !== 0) return; // not allowed here, or not Linux
+      const { root, folder, rules } = project();
+      const home = where === 'here' ? rules.home : join(rules.home, 'for', 'me');
+      mkdirSync(join(home, 'files'), { recursive: true });
+      writeFileSync(join(rules.home, 'config.json'), 'secret');
+      const mounts = { home: rules.home, above: folder, proc: '/proc', dev: '/dev' };
+      for (const name of Object.keys(mounts)) mkdirSync(join(root, 'mounted', name), { recursive: true });
+      const script = Object.entries(mounts).map(([name, from]) => `mount --rbind '${from}' 'mounted/${name}' &&`);
+      const paths = ['home/config.json', 'above/home/config.json', 'proc/version', 'dev/null', 'above/shop/report.pdf'];
+      const text = paths.map((path) => `[ATTACH: mounted/${path}]`).join('\n');
+      const there = { ...rules, home, project: root };
+      const program = `import * as all from '${resolve('dist/hooks/outgoing-files.js')}';
+      import { localHost } from '${resolve('dist/hosts/host.js')}';
+      const rules = { ...${JSON.stringify(there)}, host: localHost({ name: 'far', env: process.env }) };
+      const text = ${JSON.stringify(text)};
+      const taken = await all.${where === 'here' ? 'takeOutgoingFiles' : 'takeOutgoingRemoteFiles'}(text, rules);
+      console.log(JSON.stringify([taken.files.map(({ name }) => name), taken.refused]));`;
+      const command = [...script, process.execPath, '--input-type=module', '-e', '"$1"'].join(' ');
+      const ran = spawnSync('unshare', [...namespace, 'sh', '-c', command, 'sh', program], {
+        cwd: root,
+        encoding: 'utf8',
+      });
+      const [sent, refused] = JSON.parse(ran.stdout);
+      expect(sent).toEqual(['report.pdf']);
+      const [ours, system] = [/belongs to threadmux/, /belongs to the system/].map((one) => expect.stringMatching(one));
+      expect(refused).toEqual([ours, ours, system, system]);
+    },
+  );
 
   it('sends nothing from outside while a folder is repeatedly exchanged for a link', async () => {
     const { root, out, rules } = project();

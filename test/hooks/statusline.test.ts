@@ -119,6 +119,14 @@ describe('the status line', () => {
       expect(run(undefined, 'garbage', { shell })).toMatchObject({ stdout: '', status: 0 });
     });
 
+    it('takes no time for the name of a model that a repository chose', () => {
+      const told = (name: string) => JSON.stringify({ ...JSON.parse(String(input)), model: { display_name: name } });
+      const began = Date.now();
+      const { stdout } = run(undefined, told(' ('.repeat(100_000)), { shell });
+      expect(Date.now() - began).toBeLessThan(10_000); // it was more than a minute
+      expect(stdout).toBe(`${' ('.repeat(100)} \xc2\xb7 0% context \xc2\xb7 $0.09\n`);
+    });
+
     it('still shows the line on a full disk', () => {
       // No file may grow, so every write fails like on a full disk.
       const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh', ...shell];

@@ -74,6 +74,19 @@ describe('a hostile host', () => {
     expect(starts).toBeLessThanOrEqual(6);
   });
 
+  it('cannot keep us busy with large letters: it waits a second for each 4 MiB', async () => {
+    const letter = `head -c ${2 ** 22} /dev/zero; echo`;
+    const sending = `n=100000000; while n=$((n + 1)); echo "letter 1.1/$n.5 ${2 ** 22}"; ${letter}; read -r ok; do :; done`;
+    const stop = new AbortController();
+    let taken = 0;
+    const take = () => void taken++;
+    const collector = keepCollecting({ host: answering(sending), home: '/h', signal: stop.signal, take, onState() {} });
+    await vi.waitFor(() => expect(taken).toBe(1), 10_000);
+    await sleep(2_500);
+    await collector.close();
+    expect([2, 3]).toContain(taken);
+  });
+
   it.each(['x', '\n', 'x\n'])('has no endless transcript of %j', async (content) => {
     let reads = 0;
     const read = async (_from: number, length: number) => {

@@ -3,8 +3,9 @@
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Host } from '../../../hosts/host.ts';
+import type { Host, StartedScript } from '../../../hosts/host.ts';
 import { localHost } from '../../../hosts/host.ts';
 import { startRemoteAgentProcess } from '../../../streams/agent/remote-process.ts';
 import { processesWith } from '../../support/hook-process.ts';
@@ -99,4 +100,26 @@ it('the next turn of a thread begins when nothing of the last one is left', asyn
   await first.agent.ended;
   expect(readFileSync(join(dir, 'log'), 'utf8')).toBe('first ended\nsecond\n');
   expect(readdirSync(home)).toEqual(['turn.777.x']);
+});
+
+it('an agent that prints lines without end keeps us busy for a small part of the time', async () => {
+  const [host, home] = [localHost({ name: 'far', env: process.env }), tempFolder()];
+  let busyMs = 0;
+  const onLine = () => {
+    const began = performance.now();
+    while (performance.now() - began < 0.05); // about as long as a line takes
+    busyMs += performance.now() - began;
+  };
+  const agent = { asks: false, home, dir: home, thread: '77', command: ['x'], onLine };
+  let script: StartedScript | undefined;
+  const start = () => {
+    script = host.start('exec yes 11111111111111111111111111111111111111111111111111', []);
+    return script;
+  };
+  const began = performance.now();
+  startRemoteAgentProcess({ ...agent, host: { ...host, start } });
+  await sleep(4_000);
+  script?.stop();
+  expect(busyMs).toBeGreaterThan(10);
+  expect(busyMs / (performance.now() - began)).toBeLessThan(0.5); // it was all of it
 });
