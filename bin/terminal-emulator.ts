@@ -9,6 +9,9 @@ import type { EmulatorAnswer, EmulatorRequest } from '../streams/emulator/emulat
 
 let emulator: Emulator | undefined;
 let limitMs = 60_000;
+/** Made once: a context takes longer than most answers. */
+const context = createContext({});
+const CALL = new Script('work()');
 
 function answer(request: EmulatorRequest): EmulatorAnswer {
   if (request.do === 'open') {
@@ -32,8 +35,9 @@ function answer(request: EmulatorRequest): EmulatorAnswer {
 }
 
 /** Throws after a while, even out of an endless loop: if the bridge is killed meanwhile, nobody else ends this process. */
-function inTime<T>(work: () => T): T {
-  return new Script('work()').runInContext(createContext({ work }), { timeout: limitMs });
+function inTime(work: () => EmulatorAnswer): EmulatorAnswer {
+  context.work = work;
+  return CALL.runInContext(context, { timeout: limitMs });
 }
 
 // At the end of a login, everything gets these signals. The bridge ends us; it would give the terminal up if we ended first.

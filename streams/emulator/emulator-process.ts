@@ -48,8 +48,8 @@ const LIMIT_MS = 20_000;
 const TURN_MS = 250;
 /** 16 KB of output become at most 2 MB of text, and a screen of the largest size with a mark on each letter is smaller. */
 const MOST_ANSWER_BYTES = 8 * 1024 * 1024;
-/** The heap holds the largest screen with its history, each cell with marks and a colour of its underline. */
-const FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=1', '--v8-pool-size=1'];
+/** The largest screen and its history, each cell with a mark and an underline of its own colour, need half of this heap. */
+const FLAGS = ['--max-old-space-size=192', '--v8-pool-size=1'];
 /** Linux also limits memory outside of the heap; elsewhere only the size of the screen does. No core file is written. */
 const LIMITED = 'ulimit -c 0; ulimit -d 524288 2>/dev/null; exec "$0" "$@"';
 

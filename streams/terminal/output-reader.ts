@@ -41,7 +41,7 @@ interface Advance {
 }
 
 export const TERMINAL_SIZE: EmulatorSize = { width: 100, height: 30 };
-/** A program can make a hundred bytes of text from one byte of output. */
+/** A program can make 130 bytes of text from one byte of output. */
 const READ_BYTES = 16 * 1024;
 /** Per update. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;

@@ -26,10 +26,11 @@ const { Terminal } = createRequire(${JSON.stringify(real)})('@xterm/headless');
 const acts = {
   LOOP: () => { for (;;); },
   OBJECT: () => { const all = {}; for (let at = 0; ; at++) all['k' + at] = at; },
-  ARRAYS: () => { const all = []; for (;;) all.push(new Uint32Array(1e6).fill(1)); },
-  ANSWER: () => process.stdout.write('x'.repeat(5e7)),
+  ARRAYS: () => { const all = []; for (;;) if (all.length < 300) all.push(new Uint32Array(1e6).fill(1)); },
+  ANSWER: () => { process.stdout.write('x'.repeat(5e7)); for (;;); },
   LIE: () => process.stdout.write('{"left":7,"live":""}\\n'),
   EXIT: () => process.exit(0),
+  NOTHING: () => {},
 };
 const { write } = Terminal.prototype;
 Terminal.prototype.write = function (data) {
@@ -109,6 +110,20 @@ describe('a terminal whose emulator', () => {
     await waitFor(() => expect(isRunning(pid)).toBe(false));
     expect(stuck.record().ended).toBeUndefined();
     expect(await told(setting)).toBe(0);
+  });
+
+  it('gets the signal that ends a login goes on: threadmux itself ends it', async () => {
+    const { program, note } = hostileEmulator();
+    const setting = await terminalSetting();
+    const record = await setting.start('stty -echo; echo NOTHING; read a; echo after; sleep 600');
+    const terminal = setting.follow(record, { emulator: { program } });
+    await waitFor(async () => expect(await setting.text()).toBe('NOTHING\n'));
+    const { pid } = noted(note);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.kill(pid, signal);
+    setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
+    await waitFor(async () => expect(await setting.text()).toBe('NOTHING\nafter\n'));
+    await terminal.close();
+    await waitFor(() => expect(isRunning(pid)).toBe(false));
   });
 
   it('is stuck when threadmux is killed leaves no process, and is given up after the restart', async () => {
