@@ -27,8 +27,15 @@ const acts = {
   LOOP: () => { for (;;); },
   OBJECT: () => { const all = {}; for (let at = 0; ; at++) all['k' + at] = at; },
   ARRAYS: () => { const all = []; for (;;) if (all.length < 300) all.push(new Uint32Array(1e6).fill(1)); },
-  ANSWER: () => { process.stdout.write('x'.repeat(5e7)); for (;;); },
-  LIE: () => process.stdout.write('{"left":7,"live":""}\\n'),
+  STOP: () => process.kill(process.pid, 'SIGSTOP'),
+  ANSWER: () => {
+    process.stdout.write('{"left":"","live":"","more":"' + 'x'.repeat(5e7) + '"}\\n');
+    process.stdout.write = () => true;
+  },
+  LIE: () => {
+    const answer = process.stdout.write.bind(process.stdout);
+    process.stdout.write = (line) => answer(line.replace('"inLine"', '"inWord"'));
+  },
   EXIT: () => process.exit(0),
   NOTHING: () => {},
 };
@@ -66,6 +73,7 @@ async function told(setting: TerminalSetting): Promise<number> {
 describe('a terminal whose emulator', () => {
   it.each([
     ['never ends', 'LOOP', 5000],
+    ['does not even run', 'STOP', 5000],
     ['fills its heap with one object', 'OBJECT', FOR_EVER_MS],
     // Elsewhere, nothing limits memory outside of the heap but the size of the screen.
     ...(process.platform === 'linux' ? [['fills memory outside of its heap', 'ARRAYS', FOR_EVER_MS] as const] : []),
