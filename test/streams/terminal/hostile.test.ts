@@ -23,17 +23,16 @@ function hostileEmulator(): { program: string; note: string } {
     `import { renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 const { Terminal } = createRequire(${JSON.stringify(real)})('@xterm/headless');
+const answer = process.stdout.write.bind(process.stdout);
 const acts = {
   LOOP: () => { for (;;); },
   OBJECT: () => { const all = {}; for (let at = 0; ; at++) all['k' + at] = at; },
   ARRAYS: () => { const all = []; for (;;) if (all.length < 300) all.push(new Uint32Array(1e6).fill(1)); },
   STOP: () => process.kill(process.pid, 'SIGSTOP'),
   ANSWER: () => {
-    process.stdout.write('{"left":"","live":"","more":"' + 'x'.repeat(5e7) + '"}\\n');
-    process.stdout.write = () => true;
+    process.stdout.write = (line) => answer(line.replace('{', '{"more":"' + 'x'.repeat(5e7) + '",'));
   },
   LIE: () => {
-    const answer = process.stdout.write.bind(process.stdout);
     process.stdout.write = (line) => answer(line.replace('"inLine"', '"inWord"'));
   },
   EXIT: () => process.exit(0),
