@@ -10,7 +10,7 @@ const PACKAGES = ['zod', 'commander', 'jsonc-parser'];
 
 rmSync(`${FOLDER}/chunks`, { recursive: true, force: true });
 await build({
-  input: ['threadmux', 'courier', 'codex-companion'].map((name) => `bin/${name}.ts`),
+  input: ['threadmux', 'courier', 'codex-companion', 'terminal-emulator'].map((name) => `bin/${name}.ts`),
   platform: 'node',
   resolve: { mainFields: ['module', 'main'] },
   // Importing a file of ours has no side effects.

@@ -99,7 +99,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     '⟨U+0060⟩',
   ];
   const rows = (text: string) => ['c', 'd'].map((other, at) => (at === 0 ? [text, other] : [other, text]));
-  const size = { width: 80, height: 24, inserts: false };
+  const size = { width: 80, height: 24 };
   const functions: Readonly<Record<string, TextFunction>> = {
     displayWidth,
     neutralise,
@@ -107,7 +107,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     hidesPart,
     planText: (text) => planText(text, 'Claude'),
     blockOfEnd: (text) => blockOfEnd(text, 2000),
-    filterOutput: (text) => filterOutput({ inside: 'nothing', marks: 0, credit: 0 }, text, size),
+    filterOutput: (text) => filterOutput({ inside: 'nothing', marks: 0 }, text, size),
     escapeText,
     questionText: (text) => questionText([question(text), question(text)], { chosen: [text] }),
     'escapeText, fitsPlain and escapeCode with a low limit': (text) => [

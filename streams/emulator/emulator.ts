@@ -1,71 +1,40 @@
 // What a terminal would show of a program's output. Text that has scrolled off the top is returned once and is final;
 // text on the screen may still change. Colours are dropped, and queries to the terminal get no answer.
 
-import { setImmediate as breathe } from 'node:timers/promises';
-import type { IMarker, ITerminalInitOnlyOptions, ITerminalOptions } from '@xterm/headless';
-import { type FilterMode, type FilterState, filterOutput, SPARE_CELLS, terminalWidths } from './filter.ts';
-import {
-  captureScreen,
-  type EmulatorScreen,
-  type EmulatorSize,
-  joinRows,
-  lastRow,
-  restoreScreen,
-  sizeWithin,
-  trackHidden,
-} from './screen-state.ts';
+import xterm, { type IMarker, type ITerminalInitOnlyOptions, type ITerminalOptions } from '@xterm/headless';
+import { type FilterState, filterOutput, terminalWidths } from './filter.ts';
+import { captureScreen, joinRows, lastRow, restoreScreen, sizeWithin, trackHidden } from './screen-state.ts';
+import type { EmulatorSize, Snapshot } from './snapshot.ts';
 
 export interface Emulator {
-  /** Resolves with the text that has left the screen. */
-  feed(bytes: Uint8Array): Promise<string>;
+  /** Returns the text that has left the screen. */
+  feed(bytes: Uint8Array): string;
   /** The text on the screen, which follows the text that has left it. */
   live(): string;
   snapshot(): Snapshot;
-  resize(size: EmulatorSize): Promise<string>;
+  resize(size: EmulatorSize): string;
   /** At the end of the output: the rest, including the normal screen that the alternate one hides. */
-  finish(): Promise<{ readonly left: string; readonly live: string }>;
-  close(): void;
-}
-
-/** Everything an emulator needs to continue. */
-export interface Snapshot {
-  readonly size: EmulatorSize;
-  readonly screen: EmulatorScreen;
-  readonly inside: FilterMode;
-  readonly marks: number;
-  /** Bytes that were fed and are not shown yet: an incomplete character or sequence. Base64. */
-  readonly carry: string;
-  /** The text that left the screen ends within a line. */
-  readonly inLine: boolean;
+  finish(): { readonly left: string; readonly live: string };
 }
 
 /** A piece can push off at most one line per character, so no line is lost before it is taken. */
 const CHARACTERS_AT_ONCE = 1024;
 const SCROLLBACK = CHARACTERS_AT_ONCE + 64;
-const BUSY_MS = 12;
-const CREDIT_EVERY_MS = 1000;
-const SKIPPED = '… some output was skipped here: the program redraws its screen too fast …\n';
 
-export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise<Emulator> {
-  const xterm = await import('@xterm/headless');
-  const { Terminal } = (xterm as unknown as { default?: typeof xterm }).default ?? xterm;
+export function openEmulator(size: EmulatorSize, from?: Snapshot): Emulator {
   const now = sizeWithin(from?.size ?? size);
   const options: ITerminalOptions & ITerminalInitOnlyOptions = {
     cols: now.width,
     rows: now.height,
     scrollback: SCROLLBACK,
   };
-  const terminal = new Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
+  const terminal = new xterm.Terminal({ ...options, allowProposedApi: true, logLevel: 'off' });
   const lacksRoom = () => terminal.buffer.active.cursorX > terminal.cols - 2;
   const widths = terminalWidths(() => lacksRoom() && !terminal.modes.wraparoundMode);
   terminal.unicode.register(widths);
   terminal.unicode.activeVersion = widths.version;
   const hidden = trackHidden(terminal);
-  let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0, credit: SPARE_CELLS };
-  let creditAt = performance.now();
-  /** In this second and in the one before: a flood that continues is reported once. */
-  let skips = false;
-  let skipped = false;
+  let state: FilterState = { inside: from?.inside ?? 'nothing', marks: from?.marks ?? 0 };
   let carry = Buffer.from(from?.carry ?? '', 'base64');
   let inLine = from?.inLine ?? false;
   /** Rows below `taken` that were also taken while the marker could not be moved. */
@@ -74,7 +43,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
   let taken: IMarker | undefined;
   let text = '';
 
-  /** After user input the emulator writes synchronously, so its errors are thrown here and do not end the process. */
+  /** After user input the emulator writes synchronously. */
   const write = (data: string) => {
     terminal.input('', true);
     terminal.write(data);
@@ -99,22 +68,10 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
     text = '';
     return said;
   };
-  /** Added to the text that has left the screen, where nothing erases it. */
-  const tellSkipped = () => {
-    if (!skips && !skipped) {
-      text += (inLine ? '\n' : '') + SKIPPED;
-      inLine = false;
-    }
-    skips = true;
-  };
-  const feed = async (data: string) => {
-    let since = performance.now();
+  const feed = (data: string) => {
     for (const piece of inPieces(data, CHARACTERS_AT_ONCE)) {
       write(piece);
       take();
-      if (performance.now() - since < BUSY_MS) continue;
-      await breathe();
-      since = performance.now();
     }
     return taking();
   };
@@ -150,20 +107,14 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
 
   return {
     feed(bytes) {
-      if (performance.now() - creditAt >= CREDIT_EVERY_MS) {
-        creditAt = performance.now();
-        state = { ...state, credit: SPARE_CELLS };
-        skipped = skips;
-        skips = false;
-      }
       const all = Buffer.concat([carry, bytes]);
       const whole = wholeLength(all);
-      const { cols: width, rows: height } = terminal;
-      const screen = { width, height, inserts: terminal.modes.insertMode };
-      const filtered = filterOutput(state, all.toString('utf8', 0, whole), screen);
-      state = { inside: filtered.inside, marks: filtered.marks, credit: filtered.credit };
+      const filtered = filterOutput(state, all.toString('utf8', 0, whole), {
+        width: terminal.cols,
+        height: terminal.rows,
+      });
+      state = { inside: filtered.inside, marks: filtered.marks };
       carry = Buffer.concat([Buffer.from(filtered.rest), all.subarray(whole)]);
-      if (filtered.skipped > 0) tellSkipped();
       hidden.saw(filtered.feed);
       return feed(filtered.feed);
     },
@@ -176,7 +127,7 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
       carry: carry.toString('base64'),
       inLine,
     }),
-    async resize(wanted) {
+    resize(wanted) {
       const { width, height } = sizeWithin(wanted);
       if (width === terminal.cols && height === terminal.rows) return '';
       terminal.options.scrollback = 0; // rows that were taken must not return onto a higher screen
@@ -187,17 +138,16 @@ export async function openEmulator(size: EmulatorSize, from?: Snapshot): Promise
       take();
       return taking();
     },
-    async finish() {
+    finish() {
       const tail = carry.length > 0 && carry[0] !== 0x1b ? carry.toString('utf8') : '';
       carry = Buffer.alloc(0);
-      const left = await feed(tail);
+      const left = feed(tail);
       const shown = live();
       if (terminal.buffer.active.type === 'normal') return { left, live: shown };
       write('\x1b[?1049l');
       const both = [live(), shown.replace(/^\n/, '')].filter((screen) => screen !== '');
       return { left, live: both.join('\n') };
     },
-    close: () => terminal.dispose(),
   };
 }
 

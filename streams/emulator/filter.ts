@@ -1,30 +1,20 @@
 // Filters a program's output for the emulator: only complete escape sequences, with numbers limited to what the screen needs,
 // and no strings that show nothing (titles, the clipboard, pictures). So the emulator is never inside a sequence between two
-// feeds, and no output costs it more than a bounded time and memory: a sequence that exceeds the credit is skipped.
+// feeds. What it costs is not decided here: emulator-process.ts limits its time and memory.
 
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: this file is about control characters
 
 import type { IUnicodeVersionProvider } from '@xterm/headless';
 import { displayWidth } from '../../core/markdown-tables.ts';
-import type { EmulatorSize } from './screen-state.ts';
+import type { EmulatorSize, Snapshot } from './snapshot.ts';
 
-/** What is being dropped up to its end: a title (a bell also ends it), another string, a sequence that is too long. */
-export type FilterMode = 'nothing' | 'title' | 'string' | 'sequence';
-
-export interface FilterState {
-  readonly inside: FilterMode;
-  /** How many zero-width characters are at the end of what was fed. */
-  readonly marks: number;
-  /** How many cells the next sequences may touch; every character of output adds some. */
-  readonly credit: number;
-}
+type FilterMode = Snapshot['inside'];
+export type FilterState = Pick<Snapshot, 'inside' | 'marks'>;
 
 interface FilteredOutput extends FilterState {
   readonly feed: string;
   /** The beginning of an incomplete sequence: pass it again before the next output. */
   readonly rest: string;
-  /** How many sequences were dropped because the credit was used up. */
-  readonly skipped: number;
 }
 
 /** No meaningful sequence is longer; a longer one is dropped. */
@@ -42,27 +32,14 @@ const BEGUN = /\x1b[\x00-\x17\x19\x1c-\x1f]*(?:\[[\x00-\x17\x19\x1c-\x3f]*|[\x20
 /** "k": a program in tmux names its window. */
 const STRING = /\x1b[\x00-\x17\x19\x1c-\x1f]*[\]PX^_k]/y;
 
-export function filterOutput(before: FilterState, text: string, screen: CostScreen): FilteredOutput {
-  let { inside, marks, credit } = before;
-  let { inserts } = screen;
-  let skipped = 0;
+export function filterOutput(before: FilterState, text: string, size: EmulatorSize): FilteredOutput {
+  let { inside, marks } = before;
   let feed = '';
   let at = 0;
-  const earn = (characters: number) => {
-    credit = Math.min(SPARE_CELLS, credit + characters * CELLS_PER_BYTE);
-  };
-  const afford = (sequence: string) => {
-    earn(sequence.length);
-    const cells = cellsOf(sequence, { ...screen, inserts });
-    if (cells > credit) return false;
-    credit -= cells;
-    inserts ||= startsInserting(sequence);
-    return true;
-  };
   while (at < text.length) {
     if (inside !== 'nothing') {
       const end = endOf(inside, text, at);
-      if (end === undefined) return { inside, marks, credit, feed, rest: unfinished(inside, text), skipped };
+      if (end === undefined) return { inside, marks, feed, rest: unfinished(inside, text) };
       inside = 'nothing';
       at = end;
       continue;
@@ -70,7 +47,6 @@ export function filterOutput(before: FilterState, text: string, screen: CostScre
     const next = text.indexOf('\x1b', at);
     const start = next === -1 ? text.length : next;
     const plain = fewMarks(withoutC1(text.slice(at, start)), marks);
-    earn(start - at);
     feed += plain.text;
     marks = plain.marks;
     at = start;
@@ -88,18 +64,12 @@ export function filterOutput(before: FilterState, text: string, screen: CostScre
       continue;
     }
     const whole = matchAt(WHOLE, text, at);
-    if (whole === undefined && at + begun.length === text.length)
-      return { inside, marks, credit, feed, rest: begun, skipped };
+    if (whole === undefined && at + begun.length === text.length) return { inside, marks, feed, rest: begun };
     // Neither complete nor begun: interrupted by something else. A terminal drops such a sequence.
-    if (whole !== undefined) {
-      const { controls, sequence } = clamped(whole, screen);
-      feed += controls;
-      if (afford(sequence)) feed += sequence;
-      else skipped++;
-    }
+    if (whole !== undefined) feed += clamped(whole, size);
     at += (whole ?? begun).length;
   }
-  return { inside, marks, credit, feed, rest: '', skipped };
+  return { inside, marks, feed, rest: '' };
 }
 
 /** Sequences that repeat something, and the side of the screen beyond which repeating changes nothing. */
@@ -115,14 +85,13 @@ const REPEATS: Readonly<Record<string, keyof EmulatorSize>> = {
 };
 
 /** Controls inside a sequence act before it: they are moved to the front, so that they split no number. */
-function clamped(whole: string, size: EmulatorSize): { controls: string; sequence: string } {
+function clamped(whole: string, size: EmulatorSize): string {
   const bare = whole.replace(CONTROLS, '');
   const controls = bare.length === whole.length ? '' : (whole.match(CONTROLS) ?? []).join('');
-  if (bare[1] !== '[') return { controls, sequence: bare };
+  if (bare[1] !== '[') return controls + bare;
   const side = REPEATS[bare.at(-1) ?? ''];
   const most = side === undefined ? LARGEST_NUMBER : size[side];
-  const sequence = bare.replace(/\d+/g, (number) => String(Math.min(Number(number), most)));
-  return { controls, sequence };
+  return controls + bare.replace(/\d+/g, (number) => String(Math.min(Number(number), most)));
 }
 
 function fewMarks(text: string, before: number): { text: string; marks: number } {
@@ -170,45 +139,6 @@ function withoutC1(text: string): string {
 function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];
-}
-
-// The work that an escape sequence causes, in cells that it may touch. Unknown sequences count as one that writes the whole
-// screen, so none is missed.
-interface CostScreen extends EmulatorSize {
-  /** Insert mode: a printed character may push the rest of its row to the right. */
-  readonly inserts: boolean;
-}
-
-/** How many cells one byte of output allows. Ordinary programs need far less, because they print what they draw. */
-const CELLS_PER_BYTE = 250;
-/** How many cells are allowed beyond that per second, for programs that draw much with few bytes. */
-export const SPARE_CELLS = 10_000_000;
-
-/** Without the escape: the cursor, colours, margins, tabs, queries to the terminal, modes other than private ones. */
-const CHEAP = /^(?:\[[<-?]?[\d;:]*(?:[A-IZac-gmnq-u`]|[ !"$]+[pq])|\[[\d;:]*[hl]|[78=>HNOno|}~\\]|[ %(-/]+.)$/;
-const ONE_ROW = /^\[\??[\d;:]*[KX@P]$/;
-const SCROLLS = /^(?:\[[\d;:]*[LMST^]|[DEM])$/;
-const REPEATED = /^\[[\d;:]*b$/;
-const PRIVATE_MODES = /^\[\?[\d;:]*[hl]$/;
-/** Keys, cursor, wrapping, mouse, paste, synchronized updates. Any other mode may switch to another screen. */
-const CHEAP_MODES = /^(?:|[15679]|12|25|45|66|100[0-6]|101[56]|1048|2004|2026|2031)$/;
-
-/** `sequence` is complete and contains no controls; its numbers are within their limits. */
-export function cellsOf(sequence: string, { width, height, inserts }: CostScreen): number {
-  const body = sequence.slice(1);
-  const numbers = body.match(/\d+/g) ?? [];
-  const times = Math.max(1, ...numbers.map(Number));
-  if (CHEAP.test(body)) return 0;
-  if (ONE_ROW.test(body)) return width;
-  if (SCROLLS.test(body)) return times * (width + 4 * height);
-  if (REPEATED.test(body)) return times * (inserts ? width : 32);
-  if (!PRIVATE_MODES.test(body)) return width * height;
-  return numbers.filter((mode) => !CHEAP_MODES.test(mode)).length * width * height;
-}
-
-/** Whether printed characters push the rest of their row to the right from now on. */
-function startsInserting(sequence: string): boolean {
-  return sequence.endsWith('h') && (sequence.match(/\d+/g) ?? []).some((mode) => Number(mode) === 4);
 }
 
 // How many columns a character takes, as tmux counts: with another width, lines would break elsewhere than in tmux.

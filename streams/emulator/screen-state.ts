@@ -2,44 +2,9 @@
 // cursor, margins, character sets. Colours are not shown and not saved.
 
 import type { IBuffer, IBufferLine, Terminal } from '@xterm/headless';
-import * as z from 'zod';
+import type { EmulatorScreen, EmulatorSize, Grid, HiddenState } from './snapshot.ts';
 
-const gridSchema = z.object({
-  /** One string per row; an empty cell is a NUL, the second half of a wide character is left out. */
-  rows: z.array(z.string()),
-  /** Rows that continue the line of the row above. */
-  wrapped: z.array(z.number()),
-  cursor: z.tuple([z.number(), z.number()]),
-  /** The character that ends left of the cursor, and its width: the next character may join it. */
-  before: z.tuple([z.string(), z.number()]),
-});
-
-const byBuffer = z.object({
-  normal: z.tuple([z.number(), z.number()]).optional(),
-  alternate: z.tuple([z.number(), z.number()]).optional(),
-});
-
-const hiddenSchema = z.object({
-  /** First and last row of the scroll region, counted from 1. */
-  region: byBuffer,
-  /** The cursor that the program saved. */
-  saved: byBuffer,
-  sets: z.tuple([z.string(), z.string()]),
-  shifted: z.boolean(),
-});
-
-export const emulatorScreenSchema = z.object({
-  normal: gridSchema,
-  alternate: gridSchema.optional(),
-  modes: z.object({ insert: z.boolean(), origin: z.boolean(), wraparound: z.boolean() }),
-  hidden: hiddenSchema,
-});
-
-type Grid = z.output<typeof gridSchema>;
-type Hidden = z.output<typeof hiddenSchema>;
-export type EmulatorScreen = Readonly<z.output<typeof emulatorScreenSchema>>;
-
-export function captureScreen(terminal: Terminal, hidden: Hidden): EmulatorScreen {
+export function captureScreen(terminal: Terminal, hidden: HiddenState): EmulatorScreen {
   const { normal, alternate, active } = terminal.buffer;
   const { insertMode, originMode, wraparoundMode } = terminal.modes;
   return {
@@ -124,13 +89,13 @@ function to(x: number, y: number): string {
 interface HiddenTracker {
   /** The text that the terminal receives next. */
   saw(text: string): void;
-  now(): Hidden;
+  now(): HiddenState;
   restore(screen: EmulatorScreen): void;
 }
 
 /** Tracks state that the terminal does not expose. */
 export function trackHidden(terminal: Terminal): HiddenTracker {
-  let hidden: Hidden = { region: {}, saved: {}, sets: ['B', 'B'], shifted: false };
+  let hidden: HiddenState = { region: {}, saved: {}, sets: ['B', 'B'], shifted: false };
   let savedAt = 0; // the first row of the normal screen at that time, counted over all rows
   const { parser } = terminal;
   const save = () => {
@@ -224,11 +189,6 @@ export function lastRow(buffer: IBuffer, rows: number): number {
 }
 
 // The size of a terminal, and the limits of the emulator.
-
-export interface EmulatorSize {
-  readonly width: number;
-  readonly height: number;
-}
 
 /** tmux allows 10,000 each way, which would cost the emulator gigabytes. Beyond this, lines break elsewhere than in tmux. */
 const LARGEST: EmulatorSize = { width: 400, height: 150 };

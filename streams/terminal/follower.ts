@@ -7,7 +7,7 @@ import { explain, isThreadmuxError } from '../../core/errors.ts';
 import { stableNonce } from '../../core/snowflake.ts';
 import { createMessage } from '../../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
-import type { EmulatorSize } from '../emulator/screen-state.ts';
+import type { EmulatorSize } from '../emulator/snapshot.ts';
 import { type OpenStreamMessage, unnoted } from '../post-stream.ts';
 import { endingWords, isExitMessage, postExit, type TerminalEnding } from './exit.ts';
 import { isStreamMessage } from './message-plan.ts';
@@ -108,7 +108,8 @@ export function createFollower(
   }
 
   async function follow(state: TerminalState | undefined): Promise<void> {
-    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, retried };
+    const { emulator = {} } = options;
+    const files = { logFolder, folder, size: TERMINAL_SIZE, keptBytes: fileBytes, retried, emulator, signal };
     const output = await retried(() => openTerminalOutput(files, state));
     const { store } = output;
     const shown = openPostedTerminal({ rest, thread, store, signal, salt: startedAt, fileBytes }, state);

@@ -1,7 +1,7 @@
 // A program's output as text: the log, the emulator and the stored text advance together. Reading is bounded, and a checkpoint is
 // enough to continue after a crash. Discord and the disk are retried with a limit.
 
-import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import {
@@ -13,8 +13,8 @@ import {
   UNKNOWN_CHANNEL,
 } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
-import { type Emulator, openEmulator } from '../emulator/emulator.ts';
-import type { EmulatorSize } from '../emulator/screen-state.ts';
+import { type EmulatorLimits, type ShownScreen, startEmulator } from '../emulator/emulator-process.ts';
+import type { EmulatorSize } from '../emulator/snapshot.ts';
 import { LOG_START, openTerminalLog, type TerminalLog } from './log.ts';
 import { openTextStore, type TerminalState, type TextStore } from './state.ts';
 
@@ -41,9 +41,9 @@ interface Advance {
 }
 
 export const TERMINAL_SIZE: EmulatorSize = { width: 100, height: 30 };
-/** A program can make sixty bytes of text from one byte of output. */
+/** A program can make 130 bytes of text from one byte of output. */
 const READ_BYTES = 16 * 1024;
-/** Per update, because other terminals wait meanwhile. */
+/** Per update. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
 const ADVANCE_MS = 1000;
 /** The cancel character ends a sequence that began in the missing part. */
@@ -57,6 +57,8 @@ interface OutputOptions {
   readonly keptBytes: number;
   /** The disk may be full for a while. */
   readonly retried: RetryLimit;
+  readonly emulator: EmulatorLimits;
+  readonly signal: AbortSignal;
 }
 
 export async function openTerminalOutput(
@@ -65,7 +67,9 @@ export async function openTerminalOutput(
 ): Promise<TerminalOutput> {
   const log = openTerminalLog(options.logFolder, state?.position ?? LOG_START);
   const store = openTextStore(options.folder, state?.text, options.keptBytes);
-  const emulator: Emulator = await openEmulator(options.size, state?.emulator);
+  const emulator = startEmulator(options.size, state?.emulator, options.emulator, options.signal);
+  /** After what was read so far. */
+  let screen: ShownScreen = await emulator.screen();
   let lines = state?.lines ?? 0;
   const stored = async (text: string): Promise<Advance> => {
     await options.retried(() => store.append(text));
@@ -88,17 +92,24 @@ export async function openTerminalOutput(
         const more = await emulator.feed(bytes);
         made += Buffer.byteLength(more);
         text += more;
-        await breathe();
       }
+      if (read > 0) screen = await emulator.screen();
       return { ...(await stored(text)), moved: read > 0 };
     },
-    live: emulator.live,
-    resize: async (size) => (await stored(await emulator.resize(size))).text,
+    live: () => screen.live,
+    async resize(size) {
+      const now = screen.snapshot.size;
+      if (size.width === now.width && size.height === now.height) return '';
+      const left = await emulator.resize(size);
+      screen = await emulator.screen();
+      return (await stored(left)).text;
+    },
     async finish() {
       const { left, live } = await emulator.finish();
+      screen = await emulator.screen();
       return { ...(await stored(left)), live };
     },
-    checkpoint: () => ({ position: log.position(), emulator: emulator.snapshot(), text: store.kept(), lines }),
+    checkpoint: () => ({ position: log.position(), emulator: screen.snapshot, text: store.kept(), lines }),
     lines: () => lines,
     close: emulator.close,
   };

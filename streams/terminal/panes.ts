@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.ts';
 import type { Host } from '../../hosts/host.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 import { readRow, rowFormat, type Tmux, unlessGone } from '../../tmux/tmux.ts';
-import type { EmulatorSize } from '../emulator/screen-state.ts';
+import type { EmulatorSize } from '../emulator/snapshot.ts';
 
 export type PaneSeen =
   | { readonly kind: 'runs'; readonly size: EmulatorSize }

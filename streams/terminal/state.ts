@@ -6,7 +6,7 @@ import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson } from '../../home/atomic-write.ts';
-import { emulatorScreenSchema } from '../emulator/screen-state.ts';
+import { snapshotSchema } from '../emulator/snapshot.ts';
 import { positionSchema } from './log.ts';
 
 // The text that can no longer change, for attached files and for a restart. Only the newest part is kept. Positions count
@@ -108,14 +108,7 @@ const floodSchema = z.object({
 
 const terminalStateSchema = z.object({
   position: positionSchema,
-  emulator: z.object({
-    size: z.object({ width: z.number(), height: z.number() }),
-    screen: emulatorScreenSchema,
-    inside: z.enum(['nothing', 'title', 'string', 'sequence']),
-    marks: z.number().default(0),
-    carry: z.string(),
-    inLine: z.boolean(),
-  }),
+  emulator: snapshotSchema,
   text: storedTextSchema,
   /** Lines of the text so far. */
   lines: z.number(),

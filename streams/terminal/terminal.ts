@@ -14,6 +14,7 @@ import { loadStreamRecords, type StreamRecord, saveStreamRecord, streamFolder } 
 import { startPiped } from '../../tmux/pipe.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import { type Tmux, tmuxOn } from '../../tmux/tmux.ts';
+import type { EmulatorLimits } from '../emulator/emulator-process.ts';
 import { terminalSummary } from './exit.ts';
 import { createFollower } from './follower.ts';
 import { isStreamMessage } from './message-plan.ts';
@@ -112,6 +113,7 @@ export interface FollowOptions {
   readonly endMs?: number;
   /** The largest attached file. */
   readonly fileBytes?: number;
+  readonly emulator?: EmulatorLimits;
 }
 
 /** Begins, or continues where an earlier process stopped. */

@@ -49,6 +49,13 @@ describe('the packed npm package', () => {
       encoding: 'utf8',
     });
     expect(shown).toBe('mine\n');
+    const opening = { do: 'open', size: { width: 80, height: 24 }, limitMs: 60_000 };
+    const answer = execFileSync(process.execPath, [join(root, 'dist/bin/terminal-emulator.js')], {
+      env: {},
+      input: `${JSON.stringify(opening)}\n`,
+      encoding: 'utf8',
+    });
+    expect(JSON.parse(answer)).toEqual({ left: '', live: '' });
 
     const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
     await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);

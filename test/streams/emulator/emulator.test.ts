@@ -1,22 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { openEmulator, type Snapshot } from '../../../streams/emulator/emulator.ts';
+import { openEmulator } from '../../../streams/emulator/emulator.ts';
+import type { Snapshot } from '../../../streams/emulator/snapshot.ts';
 import { startTmux } from '../../support/tmux-server.ts';
 
 const SIZE = { width: 20, height: 6 };
 
 /** The whole text, fed in the given pieces, with the emulator restored from its snapshot before each piece. */
-async function shown(pieces: readonly (string | Uint8Array)[], size = SIZE): Promise<string> {
+function shown(pieces: readonly (string | Uint8Array)[], size = SIZE): string {
   let text = '';
   let snapshot: Snapshot | undefined;
   for (const piece of pieces) {
-    const emulator = await openEmulator(size, snapshot);
-    text += await emulator.feed(Buffer.from(piece));
+    const emulator = openEmulator(size, snapshot);
+    text += emulator.feed(Buffer.from(piece));
     snapshot = JSON.parse(JSON.stringify(emulator.snapshot()));
-    emulator.close();
   }
-  const emulator = await openEmulator(size, snapshot);
-  const { left, live } = await emulator.finish();
-  emulator.close();
+  const emulator = openEmulator(size, snapshot);
+  const { left, live } = emulator.finish();
   return text + left + live;
 }
 
@@ -40,50 +39,50 @@ const PROGRAMS: readonly (readonly [string, string])[] = [
 const COMPARABLE = PROGRAMS.filter(([name]) => !/erased|drawing/.test(name));
 
 describe('the emulator', () => {
-  it.each(PROGRAMS)('continues from a snapshot at any byte without a difference: %s', async (_, bytes) => {
-    const whole = await shown([bytes]);
+  it.each(PROGRAMS)('continues from a snapshot at any byte without a difference: %s', (_, bytes) => {
+    const whole = shown([bytes]);
     const buffer = Buffer.from(bytes);
     for (let cut = 1; cut < buffer.length; cut += Math.ceil(buffer.length / 60))
-      expect([cut, await shown([buffer.subarray(0, cut), buffer.subarray(cut)])]).toEqual([cut, whole]);
+      expect([cut, shown([buffer.subarray(0, cut), buffer.subarray(cut)])]).toEqual([cut, whole]);
   });
 
   it.each(COMPARABLE)('shows what tmux shows: %s', async (_, bytes) => {
     const server = startTmux();
     const octal = [...Buffer.from(bytes)].map((byte) => `\\${byte.toString(8).padStart(3, '0')}`);
     server.call('new-session', '-d', '-x', '20', '-y', '6', `stty raw; printf '${octal.join('')}'; sleep 60`);
-    const text = (await shown([bytes])).replace(/ +$/gm, '').trimEnd();
+    const text = shown([bytes]).replace(/ +$/gm, '').trimEnd();
     const capture = () => server.call('capture-pane', '-p', '-J', '-S', '-').replace(/ +$/gm, '').trimEnd();
     await expect.poll(capture, { timeout: 40_000 }).toBe(text);
   });
 
-  it('joins the rows of one line across the edge of the screen, byte by byte', async () => {
+  it('joins the rows of one line across the edge of the screen, byte by byte', () => {
     const line = Array.from({ length: 5000 }, (_, at) => String.fromCodePoint(0x4e00 + (at % 90))).join('a');
-    expect(await shown([`${line}\r\nend\r\n`])).toBe(`${line}\nend\n`);
+    expect(shown([`${line}\r\nend\r\n`])).toBe(`${line}\nend\n`);
   });
 
-  it('shows an invalid byte as one character', async () => {
-    expect(await shown([Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f])])).toBe('a\ufffd\ufffd(\ufffd');
+  it('shows an invalid byte as one character', () => {
+    expect(shown([Buffer.from([0x61, 0xff, 0xc3, 0x28, 0xf0, 0x9f])])).toBe('a\ufffd\ufffd(\ufffd');
   });
 
-  it('takes every line that leaves the screen, even from a feed of newlines only', async () => {
-    expect(await shown(['\n'.repeat(50_000), 'x'])).toBe(`${'\n'.repeat(50_000)}x`);
+  it('takes every line that leaves the screen, even from a feed of newlines only', () => {
+    expect(shown(['\n'.repeat(50_000), 'x'])).toBe(`${'\n'.repeat(50_000)}x`);
   });
 
-  it('keeps what it has taken when the program clears the history or resets the terminal', async () => {
+  it('keeps what it has taken when the program clears the history or resets the terminal', () => {
     const lines = Array.from({ length: 20 }, (_, at) => `${at}\r\n`).join('');
-    const text = await shown([`${lines}\x1b[3J\x1bcfresh\r\n`]);
+    const text = shown([`${lines}\x1b[3J\x1bcfresh\r\n`]);
     expect(text).toMatch(/^0\n1\n2\n.*14\nfresh\n$/s);
   });
 
-  it('follows its pane to another size without repeating a line', async () => {
-    const emulator = await openEmulator(SIZE);
+  it('follows its pane to another size without repeating a line', () => {
+    const emulator = openEmulator(SIZE);
     const lines = (from: number) => Array.from({ length: 20 }, (_, at) => `${from + at}\r\n`).join('');
-    let text = await emulator.feed(Buffer.from(lines(0)));
-    text += await emulator.resize({ width: 20, height: 12 });
-    text += await emulator.feed(Buffer.from(lines(20)));
-    text += await emulator.resize({ width: 30, height: 4 });
-    text += await emulator.feed(Buffer.from(lines(40)));
-    const { left, live } = await emulator.finish();
+    let text = emulator.feed(Buffer.from(lines(0)));
+    text += emulator.resize({ width: 20, height: 12 });
+    text += emulator.feed(Buffer.from(lines(20)));
+    text += emulator.resize({ width: 30, height: 4 });
+    text += emulator.feed(Buffer.from(lines(40)));
+    const { left, live } = emulator.finish();
     expect(text + left + live).toBe(Array.from({ length: 60 }, (_, at) => `${at}\n`).join(''));
   });
 });

@@ -146,11 +146,12 @@ describe("a terminal's log", () => {
 
   it('is read to its end, even if it is written late', async () => {
     const setting = await terminalSetting();
-    const record = await setting.start('echo early; sleep 0.5; echo late');
+    const record = await setting.start('stty -echo; echo early; read a; echo late');
     const terminal = setting.follow(record, { quietMs: 4000 });
     await waitFor(async () => expect(await setting.text()).toBe('early\n'));
     const writer = writerOf(setting.parts.home.path('streams', setting.thread, 'log'));
     process.kill(writer, 'SIGSTOP');
+    setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
     await waitFor(() =>
       expect(setting.server.call('display-message', '-p', '-t', record.pane?.paneId ?? '', '#{pane_dead}')).toBe('1'),
     );

@@ -3,17 +3,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openEmulator } from '../../../streams/emulator/emulator.ts';
-import {
-  cellsOf,
-  type FilterState,
-  filterOutput,
-  LARGEST_NUMBER,
-  MOST_MARKS,
-  SPARE_CELLS,
-} from '../../../streams/emulator/filter.ts';
+import { type FilterState, filterOutput, LARGEST_NUMBER, MOST_MARKS } from '../../../streams/emulator/filter.ts';
 
-const SIZE = { width: 20, height: 6, inserts: false };
-const NOTHING: FilterState = { inside: 'nothing', marks: 0, credit: SPARE_CELLS };
+const SIZE = { width: 20, height: 6 };
+const NOTHING: FilterState = { inside: 'nothing', marks: 0 };
 
 /** Everything that is fed, piece by piece. */
 function fed(pieces: readonly string[]): { feed: string; end: string } {
@@ -23,7 +16,7 @@ function fed(pieces: readonly string[]): { feed: string; end: string } {
   for (const piece of pieces) {
     const filtered = filterOutput(state, rest + piece, SIZE);
     feed += filtered.feed;
-    state = { inside: filtered.inside, marks: filtered.marks, credit: filtered.credit };
+    state = { inside: filtered.inside, marks: filtered.marks };
     rest = filtered.rest;
   }
   return { feed, end: `${state.inside} ${state.marks} ${JSON.stringify(rest)}` };
@@ -90,111 +83,40 @@ describe('the filter before the emulator', () => {
 describe('the emulator', () => {
   const FINALS = [...'@ABCDEFGHIJKLMPSTXZ`abdefghlmnrstu^', " '}", "'~", ' @', ' A', '?h', '?l'];
 
-  it('accepts every sequence with the largest number, and continues', async () => {
-    const emulator = await openEmulator({ width: 100, height: 30 });
-    for (const final of FINALS) await emulator.feed(Buffer.from(`a\x1b[2147483647${final}`));
-    await emulator.feed(Buffer.from('\x1bc\x1b]0;'));
-    for (let at = 0; at < 200; at++) await emulator.feed(Buffer.alloc(16_384, 'x'));
-    await emulator.feed(Buffer.from('\x07\x1bPq'));
-    for (let at = 0; at < 200; at++) await emulator.feed(Buffer.alloc(16_384, '~'));
-    await emulator.feed(Buffer.from('\x1b\\a'));
-    for (let at = 0; at < 50; at++) await emulator.feed(Buffer.from('\u0301'.repeat(8192)));
-    const { left, live } = await emulator.finish();
+  it('accepts every sequence with the largest number, and continues', () => {
+    const emulator = openEmulator({ width: 100, height: 30 });
+    for (const final of FINALS) emulator.feed(Buffer.from(`a\x1b[2147483647${final}`));
+    emulator.feed(Buffer.from('\x1bc\x1b]0;'));
+    for (let at = 0; at < 200; at++) emulator.feed(Buffer.alloc(16_384, 'x'));
+    emulator.feed(Buffer.from('\x07\x1bPq'));
+    for (let at = 0; at < 200; at++) emulator.feed(Buffer.alloc(16_384, '~'));
+    emulator.feed(Buffer.from('\x1b\\a'));
+    for (let at = 0; at < 50; at++) emulator.feed(Buffer.from('\u0301'.repeat(8192)));
+    const { left, live } = emulator.finish();
     expect(left + live).toBe(`a${'\u0301'.repeat(MOST_MARKS)}`);
     expect(JSON.stringify(emulator.snapshot()).length).toBeLessThan(10_000);
   });
 
-  it('drops the marks of a wide character that has no room, so that they do not gather on the one before', async () => {
-    const emulator = await openEmulator({ width: 20, height: 6 });
+  it('drops the marks of a wide character that has no room, so that they do not gather on the one before', () => {
+    const emulator = openEmulator({ width: 20, height: 6 });
     const wide = `日${'\u0301'.repeat(MOST_MARKS)}`;
-    await emulator.feed(Buffer.from(`\x1b[?7l\x1b[1;18H${wide}${`${wide}a`.repeat(3)}${'日\x1b[20b'.repeat(2)}`));
+    emulator.feed(Buffer.from(`\x1b[?7l\x1b[1;18H${wide}${`${wide}a`.repeat(3)}${'日\x1b[20b'.repeat(2)}`));
     expect(emulator.live().trim()).toBe(`${wide}a`);
   });
 
-  it('limits its size when a pane is made huge', async () => {
-    const emulator = await openEmulator({ width: 1_000_000, height: 1_000_000 });
-    await emulator.resize({ width: Number.NaN, height: -3 });
-    await emulator.resize({ width: 2_000_000_000, height: 2_000_000_000 });
-    await emulator.feed(Buffer.from('still here'));
+  it('limits its size when a pane is made huge', () => {
+    const emulator = openEmulator({ width: 1_000_000, height: 1_000_000 });
+    emulator.resize({ width: Number.NaN, height: -3 });
+    emulator.resize({ width: 2_000_000_000, height: 2_000_000_000 });
+    emulator.feed(Buffer.from('still here'));
     expect(emulator.live()).toBe('still here');
     expect(emulator.snapshot().size).toEqual({ width: 400, height: 150 });
   });
 
-  it('continues when a program erases everything up to the last cell', async () => {
-    const emulator = await openEmulator({ width: 20, height: 6 });
+  it('continues when a program erases everything up to the last cell', () => {
+    const emulator = openEmulator({ width: 20, height: 6 });
     for (const erase of ['\x1b[1J', '\x1b[?1J', `${'x'.repeat(20)}\x1b[1J`])
-      await emulator.feed(Buffer.from(`\x1b[6;1H\x1b[99C${erase}\x1b[H\x1b[2Jhere`));
+      emulator.feed(Buffer.from(`\x1b[6;1H\x1b[99C${erase}\x1b[H\x1b[2Jhere`));
     expect(emulator.live()).toBe('here');
-  });
-});
-
-describe('a flood of sequences', () => {
-  const LARGE = { width: 400, height: 150 };
-  const FLOODS = [
-    ...['\x1bc', '\x1b#8', '\x1b[J', '\x1b[2J', '\x1b[?2J', '\x1b[9999S', '\x1b[9999T', '\x1b[9999L', '\x1b[9999M'],
-    ...['\x1b[9999^', '\x1b[ @', '\x1b[ A', "\x1b['}", "\x1b['~", 'a\x1b[9999b', '\x1b[4ha\x1b[9999b', '\x1bM'],
-    ...['\x1b[?47h\x1b[?47l', '\x1b[?1049h\x1b[?1049l', `\x1b[?${'47;'.repeat(31)}47h\x1b[?47l`],
-  ];
-  const BYTES = 128 * 1024;
-
-  /** Seconds of CPU time for this much of it, on a large and full screen. */
-  async function costOf(sequence: string): Promise<number> {
-    const emulator = await openEmulator(LARGE);
-    await emulator.feed(Buffer.from('x'.repeat(400 * 149)));
-    const flood = Buffer.from(sequence.repeat(BYTES / sequence.length));
-    const before = process.cpuUsage();
-    for (let at = 0; at < flood.length; at += 16_384) await emulator.feed(flood.subarray(at, at + 16_384));
-    const { user, system } = process.cpuUsage(before);
-    emulator.close();
-    return (user + system) / 1e6;
-  }
-
-  it('costs little more than one of newlines', { timeout: 300_000 }, async () => {
-    await costOf('\n');
-    const newlines = await costOf('\n');
-    const tooMuch = [];
-    for (const flood of FLOODS) {
-      // The cheapest of three: the CPU time includes what the process does beside it, such as collecting garbage.
-      let times = Number.POSITIVE_INFINITY;
-      for (let tries = 0; times > 7 && tries < 3; tries++) times = Math.min(times, (await costOf(flood)) / newlines);
-      if (times > 7) tooMuch.push([flood, Math.round(times)]);
-    }
-    expect(tooMuch).toEqual([]);
-  });
-
-  it('is reported once, where nothing erases it, and the text is shown', async () => {
-    const emulator = await openEmulator(LARGE);
-    let text = '';
-    for (let at = 0; at < 4; at++)
-      text += await emulator.feed(Buffer.from(`\x1b[2J\x1b[3J${'\x1b[H\x1b[2J'.repeat(2000)}${at}`));
-    expect(text).toBe('… some output was skipped here: the program redraws its screen too fast …\n');
-    expect(emulator.live()).toContain('3');
-  });
-
-  it('has as much credit at the end as its output pays for', () => {
-    const screen = { ...LARGE, inserts: false };
-    const state = { ...NOTHING, credit: 0 };
-    const { feed, skipped } = filterOutput(state, '\x1bc'.repeat(12_000), screen);
-    expect([feed.length / 2, skipped]).toEqual([100, 11_900]);
-    expect(filterOutput(state, 'x'.repeat(100_000), screen).credit).toBe(SPARE_CELLS);
-  });
-
-  it.each([
-    ['clears and draws', `\x1b[H\x1b[2J${'row\r\n'.repeat(149)}`],
-    ['scrolls line by line', '\x1b[1;1H\x1b[Lone more line'],
-    ['draws frames', '\x1b[?2026h\x1b[?25l\x1b[H─\x1b[398b\x1b[2;1H│\x1b[398C│\x1b[K\x1b[?25h\x1b[?2026l'],
-    ['shows progress', `\x1b[3A\x1b[J${'downloading a layer: 10 %\r\n'.repeat(3)}`],
-  ])('is not the output of an ordinary program that %s', (_, frame) => {
-    const { feed, skipped } = filterOutput(NOTHING, frame.repeat(120), { ...LARGE, inserts: false });
-    expect(skipped).toBe(0);
-    expect(feed).toBe(frame.repeat(120));
-  });
-
-  it('counts an unknown sequence as one that writes the whole screen', () => {
-    const screen = { width: 100, height: 30, inserts: false };
-    for (const sequence of ['\x1b[5$z', '\x1b[?5J', '\x1b[=1h', '\x1b[?9999h', '\x1bc', '\x1b#8', '\x1b[1+P'])
-      expect([sequence, cellsOf(sequence, screen)]).toEqual([sequence, 3000]);
-    for (const sequence of ['\x1b[31;1m', '\x1b[?25l', '\x1b[>4;2m', '\x1b[2 q', '\x1b(B', '\x1b7', '\x1b[4h'])
-      expect([sequence, cellsOf(sequence, screen)]).toEqual([sequence, 0]);
   });
 });
