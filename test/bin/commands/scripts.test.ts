@@ -201,15 +201,15 @@ describe('file and ask', () => {
   });
 
   it('takes a text of the thread as the answer, but types what names no option', async () => {
-    const { up, claude } = shared();
-    const before = claude.prompts().length;
-    const asking = up.run(['ask', 'Which?', '--option', 'red', '--option', 'blue'], { env: up.inside('shop') });
-    await up.message('shop', /Which\?/);
-    await up.person().say(up.record('shop').thread, 'what do you mean?');
-    await vi.waitFor(() => expect(claude.prompts().slice(before)).toEqual(['what do you mean?']), WAIT);
-    await up.person().say(up.record('shop').thread, 'Blue');
+    const { up } = shared();
+    const claude = await startAgent(up, 'paint'); // no question has just ended there
+    const asking = up.run(['ask', 'Which?', '--option', 'red', '--option', 'blue'], { env: up.inside('paint') });
+    await up.message('paint', /Which\?/);
+    await up.person().say(up.record('paint').thread, 'what do you mean?');
+    await vi.waitFor(() => expect(claude.prompts()).toEqual(['what do you mean?']), WAIT);
+    await up.person().say(up.record('paint').thread, 'Blue');
     expect((await asking).stdout).toBe('blue\n');
-    expect(claude.prompts().slice(before)).toEqual(['what do you mean?']);
+    expect(claude.prompts()).toEqual(['what do you mean?']);
   });
 
   it('can be answered in the terminal as well: the first answer counts, and closes the other place', async () => {
