@@ -1,6 +1,7 @@
 // The names of sessions and hosts: which ones we create, what people write for them, and those of terminals and headless agents.
 
 import { ThreadmuxError } from './errors.ts';
+import { untrustedCode } from './untrusted-text.ts';
 
 const SAFE = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const HOST = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/;
@@ -14,7 +15,7 @@ export function isSessionName(text: string): text is SessionName {
 
 export function parseSessionName(text: string): SessionName {
   if (isSessionName(text)) return text;
-  throw new ThreadmuxError('name_refused', `${JSON.stringify(text)} cannot name a session`, {
+  throw new ThreadmuxError('name_refused', `${untrustedCode(text)} cannot name a session`, {
     hint: 'Use letters, digits, "-" and "_", at most 64 of them, beginning with a letter or digit.',
   });
 }

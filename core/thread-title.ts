@@ -3,6 +3,7 @@
 
 import { ThreadmuxError } from './errors.ts';
 import { isHostName, type StreamKind } from './session-name.ts';
+import { untrustedCode } from './untrusted-text.ts';
 
 const PREFIX = '[agent] ';
 const TITLE_LIMIT = 100;
@@ -55,8 +56,7 @@ function writes(place: ThreadPlace, title: string): boolean {
 }
 
 function refused(session: string, why: string): ThreadmuxError {
-  const shown = JSON.stringify(session.length > 40 ? `${session.slice(0, 40)}…` : session);
-  return new ThreadmuxError('name_refused', `session ${shown} cannot have a thread: ${why}`, {
+  return new ThreadmuxError('name_refused', `session ${untrustedCode(session, 40)} cannot have a thread: ${why}`, {
     hint: 'Give it a shorter or simpler name with: tmux rename-session',
   });
 }

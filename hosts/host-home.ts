@@ -146,7 +146,7 @@ export async function findHostPaths(host: Host, name: string): Promise<HostPaths
   const [home = '', settings = '', old = '', ...confs] = output.split('\0').slice(0, -1);
   for (const path of [home, settings, ...confs])
     if (/\p{Cc}/u.test(path) || !path.startsWith('/'))
-      throw new ThreadmuxError('home_unsafe', `${JSON.stringify(path)} is not a usable path`, {
+      throw new ThreadmuxError('home_unsafe', `${untrustedCode(path)} is not a usable path`, {
         hint: `Check HOME, CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME on ${host.name}.`,
       });
   return { home, settings, confs: [...new Set(confs)], old: old || undefined };

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
 import { isSshName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import { type Host, MOST_OUTPUT, STAY, startLongRunning } from './host.ts';
 import {
   connectionFailed,
@@ -44,7 +45,7 @@ const SOCKET_PATH_LIMIT = 104 - 1 - 17;
 export function sshHost(options: SshHostOptions): Host {
   const { name, ssh } = options;
   if (!isSshName(ssh))
-    throw new ThreadmuxError('config_invalid', `host ${name}: ${JSON.stringify(ssh)} is not a valid host for ssh`, {
+    throw new ThreadmuxError('config_invalid', `host ${name}: ${untrustedCode(ssh)} is not a valid host for ssh`, {
       hint: 'Use an alias of ~/.ssh/config, a host name or user@host.',
     });
   const socket = controlSocket(options);

@@ -107,6 +107,8 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         if (registry.ofSession(change.session.host, change.session) !== undefined) return;
         return void (await threads.ensure(change.session, { directory: change.session.path }));
       case 'adopt': {
+        const reported = registry.get(change.record.thread);
+        if (reported !== undefined && sessionKey(reported) !== sessionKey(change.record)) return; // meanwhile
         const { path, ...pane } = change.session;
         const fresh = { project: '', claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
         const at = Date.now();

@@ -1,6 +1,7 @@
 // Presses named keys in a pane, with the same guards and marks as a message. Only listed keys are allowed, so no text can be typed.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import {
   allOf,
@@ -33,7 +34,7 @@ export function isKey(name: string): boolean {
 function checkedKeys(keys: readonly string[]): readonly string[] {
   const unknown = keys.find((key) => !isKey(key));
   if (unknown !== undefined || keys.length === 0)
-    throw new ThreadmuxError('bad_usage', `${JSON.stringify(unknown ?? '')} is not a key that threadmux presses`, {
+    throw new ThreadmuxError('bad_usage', `${untrustedCode(unknown ?? '')} is not a key that threadmux presses`, {
       hint: `Keys are ${[...NAMED].join(', ')}, F1 to F12, C-a to C-z, M-a to M-z, or one letter or digit.`,
     });
   return keys;

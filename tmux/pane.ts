@@ -51,7 +51,7 @@ export function isPaneId(text: string): boolean {
 
 /** tmux compares ids as text: they must all have the same width. */
 export function deliveryId(id: string): string {
-  if (!/^\d{1,20}$/.test(id)) throw new ThreadmuxError('bad_usage', `${JSON.stringify(id)} is not a delivery id`);
+  if (!/^\d{1,20}$/.test(id)) throw new ThreadmuxError('bad_usage', `${untrustedCode(id)} is not a delivery id`);
   return id.padStart(20, '0');
 }
 
@@ -130,7 +130,7 @@ export function refusalOf(guard: PaneGuard, line: string): { because: PaneRefusa
 }
 
 function unfit(what: string, value: string): ThreadmuxError {
-  return new ThreadmuxError('bad_usage', `threadmux cannot guard a pane by the ${what} ${JSON.stringify(value)}`);
+  return new ThreadmuxError('bad_usage', `threadmux cannot guard a pane by the ${what} ${untrustedCode(value)}`);
 }
 
 // Finds the pane that a hook runs in, from TMUX and TMUX_PANE. If it is not certain, the result is undefined: a wrong

@@ -41,7 +41,7 @@ const VARIABLES = ['socket_path', 'pid', 'session_id', 'pane_id', 'pane_pid'] as
 export async function startPiped(tmux: Tmux, wanted: Piped): Promise<PipedPane> {
   const { name, directory, command, size } = wanted;
   if (!directory.startsWith('/') || `${directory}${command}`.includes('\0'))
-    throw new ThreadmuxError('bad_usage', `threadmux cannot start ${JSON.stringify(command)}`, {
+    throw new ThreadmuxError('bad_usage', `threadmux cannot start ${untrustedCode(command)}`, {
       hint: 'Give a command line and an absolute directory.',
     });
   const printed = await tmux.script(

@@ -88,7 +88,7 @@ export async function newSession(
   const variables = command.length === 0 ? '' : environmentScript(environment?.variables ?? {}, environment?.program);
   const file = resolve(environment?.folder ?? '', `.${randomBytes(9).toString('base64url')}.tmp`);
   if (!/^(~$|~\/|\/)/.test(directory) || directory.includes('\0'))
-    throw new ThreadmuxError('bad_usage', `${JSON.stringify(directory)} is not a directory to start in`, {
+    throw new ThreadmuxError('bad_usage', `${untrustedCode(directory)} is not a directory to start in`, {
       hint: 'Give an absolute path, or one that begins with "~/".',
     });
   const { width, height } = wanted.size ?? { width: 200, height: 50 };

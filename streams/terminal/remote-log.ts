@@ -3,6 +3,7 @@
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { snowflakeAt, snowflakeTime } from '../../core/snowflake.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
 import type { Host } from '../../hosts/host.ts';
 import { meansNoTarget } from '../../hosts/host-errors.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
@@ -105,10 +106,7 @@ function seenIn(line: string, pane: PaneRef): PaneSeen {
 }
 
 function unreadable(line: string): ThreadmuxError {
-  return new ThreadmuxError(
-    'tmux_failed',
-    `the log of a terminal could not be read: ${JSON.stringify(line.slice(0, 200))}`,
-  );
+  return new ThreadmuxError('tmux_failed', `the log of a terminal could not be read: ${untrustedCode(line, 200)}`);
 }
 
 const REMOVE = `case $1 in */streams/[0-9]*/log) rm -rf "\${1%/log}" ;; esac`;

@@ -201,6 +201,7 @@ describe('a key button', () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'make');
     const shown = await screenShown(setting, claude);
+    setting.machine.startServer(); // a server that is about to exit could take the next session with it
     setting.machine.tmux.call('kill-session', '-t', '=web');
     const next = await setting.claude('web');
     const before = next.noted().length;

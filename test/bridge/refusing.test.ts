@@ -53,6 +53,7 @@ describe('a message for a pane without Claude', () => {
     await claude.tell('exit');
     await untilPane(setting, '#{pane_dead}', '1');
     const message = await refused(setting, claude, /has ended/);
+    setting.machine.startServer(); // a server that is about to exit could take the next session with it
     setting.machine.tmux.call('kill-session', '-t', '=web');
     const again = await setting.claude('web');
     await setting.say(claude, '!retry');

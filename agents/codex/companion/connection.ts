@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as ws from 'ws';
 import { ThreadmuxError } from '../../../core/errors.ts';
 import { parsedJson } from '../../../core/json.ts';
+import { untrustedCode } from '../../../core/untrusted-text.ts';
 import { VERSION } from '../../../core/version.ts';
 import { parseNote, parseRequest, type ServerNote, type ServerRequest } from './server-messages.ts';
 
@@ -106,7 +107,8 @@ function wrap(socket: ws.WebSocket): Wrapped {
         waiting.set(id, ({ result, error }) => {
           waiting.delete(id);
           if (error === undefined) resolve(result);
-          else reject(new ThreadmuxError('not_found', `Codex refused ${method}: ${String(error.message)}`));
+          else
+            reject(new ThreadmuxError('not_found', `Codex refused ${method}: ${untrustedCode(String(error.message))}`));
         });
         if (socket.readyState === WebSocket.OPEN) send({ id, method, params });
         else waiting.get(id)?.({ error: { message: 'the connection ended' } });

@@ -1,0 +1,55 @@
+// Words of a host or a program in our own errors are shown as code: a link with a label in them would look like ours.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { parseSessionName } from '../../core/session-name.ts';
+import { threadTitle } from '../../core/thread-title.ts';
+import { START_OPTION } from '../../tmux/tmux.ts';
+import { tempFolder } from '../support/temp-home.ts';
+import { reconcile, startSetting, tellOfSession, WAIT } from './bridge-setup.ts';
+import { startFar } from './remote-host.ts';
+import { openWhispers, tap } from './tap-message.ts';
+
+const LINK = '[Sign in](https://evil.example)';
+
+it('the name of a program on a host is shown as code in the notice about a message', async () => {
+  const folder = tempFolder();
+  const tmux = join(folder, 'tmux');
+  const script = `if [ -e ${folder}/evil ]; then tmux "$@" | sed "s|\\bnode\\b|${LINK}|"; else exec tmux "$@"; fi`;
+  writeFileSync(tmux, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  const far = await startFar({ tmux, file: { allowShell: true } });
+  const claude = await far.farClaude('web', { replies: false });
+  writeFileSync(join(folder, 'evil'), '');
+  await far.say(claude, 'hello');
+  const said = await far.answer(claude, /evil\.example/);
+  expect(said.content).toContain(`\`${LINK}\``);
+});
+
+it('a directory that a program has noted for its session is shown as code when it cannot be used', async () => {
+  const setting = await startSetting({ file: { allowShell: true } });
+  const { tmux } = setting.machine;
+  const { threads } = setting.shared;
+  const started = { directory: LINK, command: ['sh'] };
+  tmux.call('new-session', '-d', '-s', 'web', 'sh');
+  tmux.call('new-session', '-d', '-s', 'other', 'sh');
+  tmux.call('set-option', '-t', '=web:', START_OPTION, JSON.stringify(started));
+  tellOfSession(setting.machine, 'web');
+  const record = await vi.waitFor(() => {
+    const found = threads.registry.all().find(({ sessionName }) => sessionName === 'web');
+    if (found === undefined) throw new Error('no thread');
+    return found;
+  }, WAIT);
+  tmux.call('kill-session', '-t', 'web');
+  await reconcile(setting);
+  const ended = await setting.answer(record.thread, /^⏹️/);
+  const whispers = await openWhispers(setting);
+  await tap(setting, ended, 'Start again');
+  await vi.waitFor(() => expect(whispers().length).toBeGreaterThan(0), WAIT);
+  expect(whispers().join('\n')).toContain(`\`${LINK}\``);
+});
+
+it('a name that cannot have a thread or name a session is shown as code', () => {
+  expect(() => threadTitle({ session: `${LINK}${'x'.repeat(100)}` })).toThrow(`session \`${LINK}`);
+  expect(() => parseSessionName(LINK)).toThrow(`\`${LINK}\` cannot name a session`);
+});
