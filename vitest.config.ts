@@ -21,7 +21,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // Most of their time they wait for other processes: more than there are cores.
-    maxWorkers: 12,
+    maxWorkers: 10,
     sequence: { sequencer: longestFirst(LONG) },
     projects: [
       // A process serves many files, with the modules and the compiled code of the file before.

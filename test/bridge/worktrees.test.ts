@@ -146,8 +146,8 @@ describe('a session with a worktree', () => {
     await setting.say(channelId, '!kill shop');
     await until(() => !existsSync(there));
     await tap(setting, await setting.answer(shop, /^⏹️/), 'Continue the conversation');
+    await until(() => agent.args().includes('--resume')); // before that, its place is still that of the last start
     expect(await agent.pwd()).toBe(there);
-    expect(agent.args()).toContain('--resume');
   });
 });
 
