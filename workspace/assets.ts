@@ -82,7 +82,7 @@ const SHOWN_TYPES: Record<string, string> = {
   gif: 'image/gif',
   webp: 'image/webp',
 };
-/** No picture has an address here: the browser would request it, and keep it, from whoever has the port. See page/files.js. */
+/** No picture has an address here: the browser would request it, and keep it, from any program that has the port. See page/files.js. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob: data:; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 const SAFETY = {

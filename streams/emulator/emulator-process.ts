@@ -10,7 +10,7 @@ import { parseForeignJson } from '../../core/json.ts';
 import { makeChunks } from '../../hosts/chunks.ts';
 import { type EmulatorSize, type Snapshot, snapshotSchema } from './snapshot.ts';
 
-interface EmulatorProcess {
+export interface EmulatorProcess {
   /** Resolves with the text that has left the screen. */
   feed(bytes: Uint8Array): Promise<string>;
   resize(size: EmulatorSize): Promise<string>;
@@ -28,6 +28,8 @@ export interface ShownScreen {
 export interface EmulatorLimits {
   /** For one answer. */
   readonly limitMs?: number;
+  /** The process of a terminal that has printed nothing for so long ends. */
+  readonly idleMs?: number;
   /** The file of the program, for tests. */
   readonly program?: string;
 }

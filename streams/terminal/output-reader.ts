@@ -13,7 +13,12 @@ import {
   UNKNOWN_CHANNEL,
 } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
-import { type EmulatorLimits, type ShownScreen, startEmulator } from '../emulator/emulator-process.ts';
+import {
+  type EmulatorLimits,
+  type EmulatorProcess,
+  type ShownScreen,
+  startEmulator,
+} from '../emulator/emulator-process.ts';
 import type { EmulatorSize } from '../emulator/snapshot.ts';
 import { LOG_START, openTerminalLog, type TerminalLog } from './log.ts';
 import { openTextStore, type TerminalState, type TextStore } from './state.ts';
@@ -46,6 +51,7 @@ const READ_BYTES = 16 * 1024;
 /** Per update. */
 const ADVANCE_BYTES = 4 * 1024 * 1024;
 const ADVANCE_MS = 1000;
+const IDLE_MS = 30_000;
 /** The cancel character ends a sequence that began in the missing part. */
 const GAP = '\x18\x1b[m\r\n… output was dropped here: the log had no room for it …\r\n';
 
@@ -67,9 +73,33 @@ export async function openTerminalOutput(
 ): Promise<TerminalOutput> {
   const log = openTerminalLog(options.logFolder, state?.position ?? LOG_START);
   const store = openTextStore(options.folder, state?.text, options.keptBytes);
-  const emulator = startEmulator(options.size, state?.emulator, options.emulator, options.signal);
+  let running: EmulatorProcess | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let snapshot = state?.emulator;
+  const start = async () => {
+    const started = startEmulator(options.size, snapshot, options.emulator, options.signal);
+    await started.screen();
+    return started;
+  };
+  const emulator = async () => {
+    clearTimeout(idle);
+    running ??= await options.retried(start);
+    return running;
+  };
+  const close = () => {
+    clearTimeout(idle);
+    running?.close();
+    running = undefined;
+  };
+  /** Its screen is enough to continue, so an idle terminal keeps no process. */
+  const shown = async () => {
+    const now = await (await emulator()).screen();
+    ({ snapshot } = now);
+    idle = setTimeout(close, options.emulator.idleMs ?? IDLE_MS).unref();
+    return now;
+  };
   /** After what was read so far. */
-  let screen: ShownScreen = await emulator.screen();
+  let screen: ShownScreen = await shown();
   let lines = state?.lines ?? 0;
   const stored = async (text: string): Promise<Advance> => {
     await options.retried(() => store.append(text));
@@ -89,29 +119,29 @@ export async function openTerminalOutput(
         if (reading.kind === 'nothing') break;
         const bytes = reading.kind === 'gap' ? Buffer.from(GAP) : reading.bytes;
         read += bytes.length;
-        const more = await emulator.feed(bytes);
+        const more = await (await emulator()).feed(bytes);
         made += Buffer.byteLength(more);
         text += more;
       }
-      if (read > 0) screen = await emulator.screen();
+      if (read > 0) screen = await shown();
       return { ...(await stored(text)), moved: read > 0 };
     },
     live: () => screen.live,
     async resize(size) {
       const now = screen.snapshot.size;
       if (size.width === now.width && size.height === now.height) return '';
-      const left = await emulator.resize(size);
-      screen = await emulator.screen();
+      const left = await (await emulator()).resize(size);
+      screen = await shown();
       return (await stored(left)).text;
     },
     async finish() {
-      const { left, live } = await emulator.finish();
-      screen = await emulator.screen();
+      const { left, live } = await (await emulator()).finish();
+      screen = await shown();
       return { ...(await stored(left)), live };
     },
     checkpoint: () => ({ position: log.position(), emulator: screen.snapshot, text: store.kept(), lines }),
     lines: () => lines,
-    close: emulator.close,
+    close,
   };
 }
 

@@ -259,7 +259,7 @@ describe("OpenCode's events", () => {
         patterns: ['*'],
         tool: { messageID: MESSAGE, callID },
       });
-    const bash = { command: 'rm -rf *', workdir: '/work/precious', description: 'Clean up' };
+    const bash = { command: 'rm -rf *', workdir: '/srv/precious', description: 'Clean up' };
     one.tool('bash', bash, 'call_1', { id: 'prt_1', sessionID: child });
     ask('bash', 'call_1', { command: 'rm -rf *' });
     one.tool('bank_pay', { to: 'mallory', amount: 100 }, 'call_2', { id: 'prt_2', sessionID: child });

@@ -156,6 +156,22 @@ describe('a terminal whose emulator', () => {
 });
 
 describe('a terminal', () => {
+  it('that prints nothing for a while keeps no process, and goes on where it was', async () => {
+    const { program, note } = hostileEmulator();
+    const setting = await terminalSetting();
+    const record = await setting.start(
+      "stty -echo; printf 'NOTHING\\none, tw'; read a; printf 'o\\033[1;1HSOME\\033[3;1H'; read a",
+    );
+    const terminal = setting.follow(record, { emulator: { program, idleMs: 200 } });
+    await waitFor(async () => expect(await setting.text()).toBe('NOTHING\none, tw'));
+    await waitFor(() => expect(isRunning(noted(note).pid)).toBe(false));
+    setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
+    await waitFor(async () => expect(await setting.text()).toBe('SOMEING\none, two\n'));
+    setting.server.call('send-keys', '-t', record.pane?.paneId ?? '', 'Enter');
+    await terminal.ended;
+    expect(await told(setting)).toBe(0);
+  });
+
   it('whose program redraws a full screen as fast as it can is shown to its end', async () => {
     const setting = await terminalSetting();
     const frame = "'\\x1b[H\\x1b[2J' + ('row ' + at + '\\n').repeat(29)";
