@@ -161,9 +161,9 @@ function report({ streamed, seconds, before, half, after, limited, failed, texts
     ['from line to message, median ms', whole(median(delays)), `${ratio.toFixed(2)} x`],
     ['from line to message, 95 % ms', whole(late), `${(late / 2 / FLOOR_MS).toFixed(2)} x`],
     ['refused with 429, waited out', whole(limited), ''],
-    ['memory before, MB', whole(before / 1024 / 1024), ''],
-    ['memory half-way, MB', whole(half / 1024 / 1024), ''],
-    ['memory at the end, MB', whole(after / 1024 / 1024), `${(after / half).toFixed(2)} x half-way`],
+    ['memory of the bridge before, MB', whole(before / 1024 / 1024), ''],
+    ['memory of the bridge half-way, MB', whole(half / 1024 / 1024), ''],
+    ['memory of the bridge at the end, MB', whole(after / 1024 / 1024), `${(after / half).toFixed(2)} x half-way`],
   ]);
   conclude(
     `a line is shown ${ratio.toFixed(2)} x as late as one edit a second allows; at most ${RATIO_LIMIT}`,
