@@ -17,6 +17,8 @@ const turnSchema = z.object({
   message: z.string().default(''),
   /** How often the line was posted: it moves below new texts. */
   posts: z.number().default(0),
+  /** It was being posted: it may be there, although its message is not known. */
+  isPosting: z.boolean().optional(),
   since: z.number(),
   host: z.string().default(''),
   tmux: z.string().default(''),
@@ -59,10 +61,13 @@ export function openProgressLines(home: Home): ProgressLines {
   }
 
   /** The nonce counts the posts: a line that was posted just before a crash is found again. */
-  async function post(key: string, turn: TurnRecord, rest: Rest, content: string): Promise<void> {
+  async function post(key: string, turn: TurnRecord, rest: Rest, content: string): Promise<string> {
     const nonce = stableNonce('progress', turn.thread, turn.promptId ?? '', turn.since, turn.posts);
+    put(key, { ...turn, message: '', isPosting: true });
     const created = await createMessage(rest, turn.thread, nonce, { content, silent: true }, NOT_AGAIN);
-    if (turns.has(key)) put(key, { ...turn, message: created?.id ?? '', posts: turn.posts + 1 });
+    const message = created?.id ?? '';
+    if (turns.has(key)) put(key, { ...turn, message, posts: turn.posts + 1, isPosting: false });
+    return message;
   }
 
   return {
@@ -91,7 +96,9 @@ export function openProgressLines(home: Home): ProgressLines {
       const turn = turns.get(key);
       if (turn === undefined) return;
       try {
-        if (turn.message !== '') await editLast(rest, turn, content);
+        const isUnknown = turn.message === '' && turn.isPosting;
+        const message = isUnknown ? await post(key, turn, rest, content) : turn.message;
+        if (message !== '') await editLast(rest, turn.thread, message, content);
         else if (isNeeded) await post(key, turn, rest, content);
       } finally {
         drop(key); // last: if the process is killed before, the next one finishes the line
@@ -101,7 +108,7 @@ export function openProgressLines(home: Home): ProgressLines {
 }
 
 /** The thread may be archived, because the session was closed while it worked. */
-async function editLast(rest: Rest, { thread, message }: TurnRecord, content: string): Promise<void> {
+async function editLast(rest: Rest, thread: string, message: string, content: string): Promise<void> {
   const edit = () => editMessage(rest, thread, message, { content });
   await unarchiveAndRetry(rest, thread, edit, { archiveAgain: true });
 }

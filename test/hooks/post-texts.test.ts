@@ -180,6 +180,36 @@ describe('a turn with texts, tools and a reply', () => {
     expect(requests, 'it was killed').toBeGreaterThan(step);
   });
 
+  it('has one line with its sum if the courier is killed when it posts the line, and the turn is over when the next one starts', async () => {
+    let victim: Courier | undefined;
+    const { workspace, machine, pane } = await start({
+      faults: {
+        onRequest({ method, body }) {
+          const { content = '' } = (body ?? {}) as { content?: string };
+          if (method !== 'POST' || !content.startsWith('-# working')) return undefined;
+          victim?.child.kill('SIGKILL');
+          return { kind: 'apply-then-silence' };
+        },
+      },
+    });
+    const { transcript, claudeSession } = pane.record();
+    const facts = { session_id: claudeSession, transcript_path: transcript, prompt_id: STEPS };
+    const drop = (name: string, more = {}) => machine.write(pane.env, { ...fixture(name), ...facts, ...more });
+    writeFileSync(transcript, '');
+    drop('UserPromptSubmit');
+    victim = machine.courier();
+    appendFileSync(transcript, `${LINES.slice(0, 3).join('\n')}\n`);
+    await victim.ended;
+    appendFileSync(transcript, `${LINES.slice(3, 8).join('\n')}\n`);
+    drop('Stop', { last_assistant_message: TEXTS[2] });
+    const next = machine.courier();
+    await vi.waitFor(async () => {
+      const lines = (await messagesIn(workspace, WEB)).filter(({ content }) => /^-# [^\n]*$/.test(content));
+      expect(lines.map(({ content }) => content)).toEqual([expect.stringMatching(/^-# Bash ×2 · \d+ s$/)]);
+    }, WAIT);
+    await next.kill();
+  });
+
   const begin = async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
