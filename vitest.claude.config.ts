@@ -26,7 +26,7 @@ export default defineConfig({
           globalSetup: ['test/browser/start-browser.ts'],
           include: [`${LAB}/**/*.test.ts`],
           exclude: ALONE,
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
