@@ -61,11 +61,14 @@ it('programs get no secret, no address of ours and no open file', { timeout: 120
   await vi.waitFor(() => expect(thread()).not.toBe(''), WAIT);
   await person.say(thread(), `!sh ${note} sh`);
 
+  const names = ['declared', 'new', 'terminal', 'headless', 'start', 'sh'];
+  for (const name of names)
+    await vi.waitFor(() => expect(existsSync(join(notes, `${name}.variables`)), name).toBe(true), WAIT);
   const bridge = holderOf(join(cli.root, 'state', 'bridge.lock'));
+  // Not before all have started: until then, it also has their ends of the pipes.
   const ours = openIn(`/proc/${bridge}/fd`).filter((file) => !openIn('/proc/self/fd').includes(file));
   expect(ours.filter((file) => file.startsWith('socket:')).length).toBeGreaterThan(0);
-  for (const name of ['declared', 'new', 'terminal', 'headless', 'start', 'sh']) {
-    await vi.waitFor(() => expect(existsSync(join(notes, `${name}.variables`)), name).toBe(true), WAIT);
+  for (const name of names) {
     const variables = readFileSync(join(notes, `${name}.variables`), 'utf8');
     expect(variables, name).toContain(`HOME=${cli.dir}\n`);
     for (const [secret, value] of Object.entries(secrets)) {
