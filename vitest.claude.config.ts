@@ -26,7 +26,7 @@ export default defineConfig({
           globalSetup: ['test/browser/start-browser.ts'],
           include: [`${LAB}/**/*.test.ts`],
           exclude: ALONE,
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

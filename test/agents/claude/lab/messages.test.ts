@@ -324,11 +324,15 @@ describe('while Claude is busy or not ready,', () => {
 
   it('a draft is restored after three messages in a row', async () => {
     const before = demo.prompts().length;
+    demo.press('C-u'); // of an attempt that failed
+    await demo.idle();
     demo.type('half-written');
     await draftShown();
-    const messages = [await demo.say('one'), await demo.say('two'), await demo.say('three')];
+    const words = ['one', 'two', 'three'].map((word) => `${word} after ${before}`);
+    const messages = [];
+    for (const word of words) messages.push(await demo.say(word));
     for (const message of messages) await demo.marked(message, '✅');
-    await recorded(demo, before, 'one', 'two', 'three');
+    await recorded(demo, before, ...words);
     await draftShown();
     demo.press('C-u');
     await demo.idle();
