@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { displayWidth } from '../../core/markdown-tables.ts';
 import { narrowText } from '../../core/narrow-text.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const widest = (text: string) => Math.max(...text.split('\n').map(displayWidth));
 
@@ -44,10 +45,12 @@ it.each([
   ['one line', 'ä '.repeat(500_000)],
   ['one word', '漢'.repeat(1_000_000)],
   ['many lines', 'x\n'.repeat(500_000)],
-])('reads only the end of a huge text, in a moment: %s', (_, text) => {
-  const began = performance.now();
-  const narrow = narrowText(text);
-  expect(performance.now() - began).toBeLessThan(10_000); // it took hours, and nothing else ran meanwhile
+])('reads only the end of a huge text, in a moment: %s', async (_, text) => {
+  let narrow = '';
+  const ms = await cpuMs(() => {
+    narrow = narrowText(text);
+  });
+  expect(ms).toBeLessThan(10_000); // it took hours, and nothing else ran meanwhile
   expect(narrow.startsWith('…\n')).toBe(true);
   expect(narrow.length).toBeLessThan(60_000);
 });

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { confirmedBy, confirmedByTurn } from '../../threads/receipts.ts';
 import type { DeliveryRecord } from '../../threads/registry.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const typed = (id: number, words: string, more: Partial<DeliveryRecord> = {}): DeliveryRecord => ({
   id: String(id),
@@ -45,13 +46,14 @@ describe('a receipt', () => {
     expect(confirmedBy(deliveries, prompts, letter).ids).toEqual(wanted);
   });
 
-  it('of megabytes, or for thousands of prompts, is compared with many messages at once', () => {
+  it('of megabytes, or for thousands of prompts, is compared with many messages at once', async () => {
     const open = Array.from({ length: 200 }, (_, at) => typed(at, `message ${at}`, { paths: at % 2 ? [PNG] : [] }));
-    const began = performance.now();
-    expect(confirmedBy(open, ['a '.repeat(2_000_000)], letter).ids).toEqual([]);
     const prompts = [...Array<string>(60_000).fill('one two three'), 'message 8'];
-    expect(confirmedByTurn(open, prompts, letter, 0).ids).toEqual(['8']);
-    expect(performance.now() - began).toBeLessThan(10_000); // it took minutes, and nothing else ran meanwhile
+    const ms = await cpuMs(() => {
+      expect(confirmedBy(open, ['a '.repeat(2_000_000)], letter).ids).toEqual([]);
+      expect(confirmedByTurn(open, prompts, letter, 0).ids).toEqual(['8']);
+    });
+    expect(ms).toBeLessThan(10_000); // it took minutes, and nothing else ran meanwhile
   });
 
   it('that is read twice confirms nothing twice', () => {

@@ -110,6 +110,7 @@ describe('two bridges', () => {
     // Both notice the crash, and one of them starts it.
     process.kill(Number(tmux.call('display-message', '-p', '-t', '=shop:', '#{pane_pid}')), 'SIGKILL');
     await untilStarts('shop', 2);
+    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['begin', 'begin']), WAIT);
     await aWhile(12_000); // the other one has looked, too
     expect([starts('shop'), sessionsOf(tmux)]).toEqual([2, ['shop']]);
     expect(agent('shop').prompts()).toEqual(['begin', 'begin']);
