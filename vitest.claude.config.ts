@@ -6,6 +6,10 @@ import { longestFirst } from './test/support/longest-first.ts';
 const LAB = 'test/agents/claude/lab';
 /** It measures how long the page is wrong, so nothing else runs beside it. */
 const ALONE = [`${LAB}/day.test.ts`];
+/** It waits for minutes and needs no processor, so .ci/run starts it beside other suites. */
+const LIMITS = [`${LAB}/limits.test.ts`];
+/** Each file has its own lab, and mostly waits for Claude Code. */
+const LABS = { maxWorkers: 3, sequence: { groupOrder: 0 } };
 
 export default defineConfig({
   test: {
@@ -15,19 +19,17 @@ export default defineConfig({
     setupFiles: ['test/support/patient-waits.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // It waits for minutes.
     sequence: { sequencer: longestFirst(/lab\/limits\.test\.ts$/) },
     projects: [
+      { extends: true, test: { ...LABS, name: 'limits', include: LIMITS } },
       {
         extends: true,
-        // Each file has its own lab, and mostly waits for Claude Code; one waits for minutes.
         test: {
+          ...LABS,
           name: 'labs',
           globalSetup: ['test/browser/start-browser.ts'],
           include: [`${LAB}/**/*.test.ts`],
-          exclude: ALONE,
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
+          exclude: [...ALONE, ...LIMITS],
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE, maxWorkers: 1, sequence: { groupOrder: 1 } } },

@@ -12,9 +12,7 @@ export default function setup(): void {
     (path) => newest(path) >= builtAt,
   );
   if (!isChanged) return;
-  execFileSync('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--noCheck'], { stdio: 'inherit' });
-  for (const script of ['bundle-mcp', 'bundle-program', 'copy-assets'])
-    execFileSync(process.execPath, [`scripts/${script}.mjs`], { stdio: 'inherit' });
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
 }
 
 /** A folder changes when a file in it is removed. */
