@@ -57,8 +57,8 @@ export function isEphemeral(message) {
 }
 
 /**
- // * "[agent] web@mini" is the session "web" on "mini". Escapes in unusual names stay, so that nothing is hidden. The other
- // * kinds are terminals and headless agents.
+ * "[agent] web@mini" is the session "web" on "mini". Escapes in unusual names stay, so that nothing is hidden. The other
+ * kinds are terminals and headless agents.
  */
 export function partsOfTitle(title) {
   const pattern = /^\[(agent|terminal|headless)\] ([^@]+)(?:@([^@]+))?$/s;
