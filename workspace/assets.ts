@@ -93,7 +93,8 @@ const SAFETY = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-interface Pages {
+/** Answers a part of the addresses. */
+export interface Pages {
   handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
 }
 

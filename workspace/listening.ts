@@ -7,19 +7,16 @@ import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
 import { othersKeepConnections } from './access/kept-connections.ts';
 import { SIGN_IN } from './access/sign-in.ts';
+import type { Pages } from './assets.ts';
 import type { GatewayServer } from './gateway/gateway-server.ts';
 import { API, type RestServer } from './rest-server.ts';
-
-interface Part {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
-}
 
 interface Parts {
   readonly entrance: WorkspaceEntrance;
   readonly rest: RestServer;
-  readonly pages: Part;
+  readonly pages: Pages;
   /** Not on the socket: the bot has its token. */
-  readonly signIn?: Part;
+  readonly signIn?: Pages;
   readonly gateway: GatewayServer;
   log(line: string): void;
 }

@@ -65,12 +65,14 @@ function permitOf(
   if (match.kind === 'unknown') return denied(404, '404: Not Found');
   if (match.kind === 'wrong-method') return denied(405, '405: Method Not Allowed');
   const actor = access.kind === 'actor' ? access.actor : undefined;
-  return mayCall(match.route, actor) ? { ...match, actor } : denied(401, '401: Unauthorized');
+  return mayCall(match.route, actor) ? { ...match, actor } : UNAUTHORIZED;
 }
 
 function denied(status: number, message: string): Denied {
   return { kind: 'denied', answer: { status, body: { message, code: 0 } } };
 }
+
+const UNAUTHORIZED = denied(401, '401: Unauthorized');
 
 function refusalOf(error: unknown): RefusalAnswer {
   const answer = answerOf(error);
@@ -104,15 +106,13 @@ function answerTo(
   }
 }
 
-const UNAUTHORIZED: RefusalAnswer = { status: 401, body: { message: '401: Unauthorized', code: 0 } };
-
 function deny(access: Access, userAgent: string | undefined, whose: Actor): RefusalAnswer | undefined {
   if (access.kind === 'refused')
     return { status: 403, body: `The request's ${access.because} is not this workspace's.` };
   const claimsBot = whose === 'bot' && access.kind !== 'nobody';
   if (claimsBot && !/^DiscordBot \([^,)]+, ?[^)]+\)/.test(userAgent ?? ''))
     return { status: 403, body: 'error code: 1010' };
-  return access.kind === 'wrong-token' ? UNAUTHORIZED : undefined;
+  return access.kind === 'wrong-token' ? UNAUTHORIZED.answer : undefined;
 }
 
 function mayCall(route: RestRoute, actor: Actor | undefined): boolean {

@@ -112,6 +112,11 @@ export function compareIds(a, b) {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
 }
 
+/** Sorts messages. @param {{ id: string }} a @param {{ id: string }} b */
+export function byAge(a, b) {
+  return compareIds(a.id, b.id);
+}
+
 /** @param {string | null | undefined} id */
 export function timeOfId(id) {
   return id ? Number((BigInt(id) >> 22n) + EPOCH) : 0;
