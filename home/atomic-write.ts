@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import type * as z from 'zod';
 import { errnoOf, errnoWords, isDiskFull, ThreadmuxError } from '../core/errors.ts';
 import { parsedJson } from '../core/json.ts';
-import { AT_ONCE } from './regular-file.ts';
+import { AT_ONCE } from './checked-file.ts';
 
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import * as z from 'zod';
 import { inspectSettings } from '../agents/claude/settings.ts';
 import { readJson } from '../home/atomic-write.ts';
-import { readBeginning } from '../home/regular-file.ts';
+import { readBeginning } from '../home/checked-file.ts';
 
 export const PLUGIN_NAME = 'threadmux@threadmux';
 

@@ -1,7 +1,6 @@
 // Installs and removes our plugin with Claude Code's own commands, instead of hooks in settings.json. Afterwards Claude Code's files are as
 // they were before.
 
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +8,7 @@ import * as z from 'zod';
 import { ThreadmuxError } from '../core/errors.ts';
 import { readJson, readText, writeJson, writeWhole } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
+import { sha256 } from '../home/installed.ts';
 import { readUserFile, removeIfEmpty, writeUserFile } from '../home/user-owned-file.ts';
 import { type Environment, runProcess } from '../hosts/process.ts';
 import { installsIn, PLUGIN_NAME } from './plugin-places.ts';
@@ -45,11 +45,10 @@ export async function installPlugin(parts: PluginParts): Promise<readonly string
   const madePlugins = known?.madePlugins ?? !existsSync(folder);
   await claude(parts, ['plugin', 'marketplace', 'add', PACKAGE]);
   await claude(parts, ['plugin', 'install', PLUGIN_NAME]);
-  const sha256 = hashOf(readText(settings) ?? '');
   writeJson(recordPath(home), {
     settings,
     before: known === undefined ? (before ?? null) : known.before,
-    sha256,
+    sha256: sha256(readText(settings) ?? ''),
     madePlugins,
   });
   return [`Claude Code: installed the plugin ${PLUGIN_NAME}. Sessions that run already get it after a restart.`];
@@ -60,7 +59,7 @@ export async function uninstallPlugin(parts: PluginParts): Promise<readonly stri
   const { home } = parts;
   const record = readJson(recordPath(home), recordSchema);
   if (record === undefined) return [];
-  const isUnchanged = hashOf(readText(record.settings) ?? '') === record.sha256;
+  const isUnchanged = sha256(readText(record.settings) ?? '') === record.sha256;
   // The user may have removed either with Claude Code: its commands fail then.
   const claudeDir = dirname(record.settings);
   if (installsIn(claudeDir).length > 0) await claude(parts, ['plugin', 'uninstall', PLUGIN_NAME]);
@@ -112,8 +111,4 @@ async function claude({ claude: program, env }: PluginParts, args: readonly stri
       hint: 'Check that Claude Code is installed and new enough for plugins, or run `threadmux install` without --plugin.',
     },
   );
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
