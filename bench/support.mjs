@@ -133,6 +133,6 @@ export function conclude(sentence, holds = true) {
 }
 
 export async function until(holds, seconds = 20) {
-  for (const end = Date.now() + seconds * 1_000; !(await holds()); await sleep(20))
+  for (const end = Date.now() + seconds * 1_000; !(await holds()); await sleep(10))
     if (Date.now() > end) throw new Error(`it did not happen within ${seconds} seconds`);
 }

@@ -17,9 +17,12 @@ import type { Viewer, WorkspaceContext } from './workspace-context.ts';
 
 export const API = '/api/v10';
 
-export interface RestServer {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL, by: WorkspaceEntrance): Promise<void>;
-}
+export type RestHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  by: WorkspaceEntrance,
+) => Promise<void>;
 
 interface RestServerOptions {
   readonly world: WorkspaceContext;
@@ -28,23 +31,21 @@ interface RestServerOptions {
   log(line: string): void;
 }
 
-export function makeRestServer(options: RestServerOptions): RestServer {
+export function makeRestServer(options: RestServerOptions): RestHandler {
   const { inspection } = options;
-  return {
-    async handle(request, response, url, by) {
-      const method = request.method ?? 'GET';
-      const path = url.pathname.slice(API.length);
-      const permit = permitOf(options.routes, request, path, by);
-      if (permit.kind === 'denied')
-        return send(response, { ...permit.answer, headers: { ...permit.answer.headers, Connection: 'close' } });
-      const bytes = await readBytes(request).catch(() => undefined);
-      if (bytes === undefined) return void response.destroy();
-      const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
-      const answer = () => ('status' in read ? read : answerTo(options, request, url, permit, read));
-      const body = 'status' in read ? undefined : read.payload;
-      const inspected = { method, path, actor: permit.actor, body };
-      send(response, (await inspection.request?.(inspected, answer)) ?? answer());
-    },
+  return async (request, response, url, by) => {
+    const method = request.method ?? 'GET';
+    const path = url.pathname.slice(API.length);
+    const permit = permitOf(options.routes, request, path, by);
+    if (permit.kind === 'denied')
+      return send(response, { ...permit.answer, headers: { ...permit.answer.headers, Connection: 'close' } });
+    const bytes = await readBytes(request).catch(() => undefined);
+    if (bytes === undefined) return void response.destroy();
+    const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
+    const answer = () => ('status' in read ? read : answerTo(options, request, url, permit, read));
+    const body = 'status' in read ? undefined : read.payload;
+    const inspected = { method, path, actor: permit.actor, body };
+    send(response, (await inspection.request?.(inspected, answer)) ?? answer());
   };
 }
 
