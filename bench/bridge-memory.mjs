@@ -11,8 +11,21 @@ import { openHome } from '../dist/home/home.js';
 import { openRegistry, threadRecordSchema } from '../dist/threads/registry.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { openBotPort, signIn } from '../test/support/workspace-access.mjs';
-import { conclude, measure, median, PROBE, PROGRAM, printTable, spread, until } from './support.mjs';
+import { openBotPort } from '../test/support/workspace-access.mjs';
+import { paneRecord } from './pane-setup.mjs';
+import {
+  conclude,
+  discordEnv,
+  measure,
+  median,
+  openTmux,
+  PROBED,
+  PROGRAM,
+  person,
+  printTable,
+  spread,
+  until,
+} from './support.mjs';
 
 const SESSIONS = 200;
 const SAMPLES = 5;
@@ -55,16 +68,12 @@ async function residentKilobytes(folder, start, name, sessions) {
       await createMessage(rest, thread.id, `note-${n}`, { content: 'Working on it.' });
     }
     const env = {
-      DISCORD_API_BASE: port.api,
-      DISCORD_BOT_TOKEN: token,
-      DISCORD_CHANNEL_ID: channelId,
-      DISCORD_ALLOWED_USERS: workspace.userId,
+      ...discordEnv({ ...workspace, api: port.api }),
       THREADMUX_HOME: home.root,
       THREADMUX_HOST: 'laptop',
       THREADMUX_TMUX_SOCKET: socket,
     };
-    const nodeOptions = ['--expose-gc', '--import', PROBE];
-    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions });
+    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions: PROBED });
     await until(() => gateway.connected === 1, 30);
     const listed = await list(workspace);
     if (listed.includes('session-0') !== sessions > 0) throw new Error(`it listed: ${listed}`);
@@ -85,44 +94,21 @@ async function residentKilobytes(folder, start, name, sessions) {
 }
 
 function startSession(socket, folder, n) {
-  const format = '#{pid} #{pane_id} #{pane_pid} #{session_id} #{session_name} #{pane_current_command}';
-  const args = ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-P', '-F', format];
-  const [serverPid, paneId, panePid, sessionId, sessionName] = execFileSync(
-    'tmux',
-    [...args, '-s', `session-${n}`, '-c', folder, 'sleep', '600'],
-    { encoding: 'utf8', env: { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' } },
-  )
-    .trim()
-    .split(' ');
-  return {
-    host: 'laptop',
-    socket,
-    serverPid: Number(serverPid),
-    paneId,
-    panePid: Number(panePid),
-    sessionId,
-    sessionName,
-    command: 'sleep',
-    cwd: folder,
-    claudeSession: '',
-    transcript: '',
-    state: 'idle',
-    shell: 'no',
-    at: Date.now(),
-  };
+  const tmux = openTmux(socket, folder);
+  const session = `session-${n}`;
+  tmux('new-session', '-d', '-s', session, '-c', folder, 'sleep', '600');
+  return paneRecord(tmux, { host: 'laptop', session, socket, cwd: folder });
 }
 
 /** Asks for the list of sessions as a user, and waits for it. */
-async function list({ newLink, url, channelId, botId }) {
-  const { headers: mine } = await signIn(newLink());
-  const headers = { ...mine, 'content-type': 'application/json' };
-  const path = `${url}/api/v10/channels/${channelId}/messages`;
-  const asked = await fetch(path, { method: 'POST', headers, body: JSON.stringify({ content: '!sessions' }) });
-  const { id } = await asked.json();
+async function list(workspace) {
+  const call = await person(workspace);
+  const path = `/channels/${workspace.channelId}/messages`;
+  const { id } = await call('POST', path, { content: '!sessions' });
   let answer;
   await until(async () => {
-    const after = await (await fetch(`${path}?after=${id}&limit=10`, { headers })).json();
-    answer = after.find(({ author }) => author.id === botId)?.content;
+    const after = await call('GET', `${path}?after=${id}&limit=10`);
+    answer = after.find(({ author }) => author.id === workspace.botId)?.content;
     return answer !== undefined;
   }, 30);
   return answer;

@@ -10,7 +10,7 @@ import { openHome } from '../dist/home/home.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
 import { openBotPort } from '../test/support/workspace-access.mjs';
-import { conclude, measure, median, PROBE, PROGRAM, printTable, spread, until } from './support.mjs';
+import { conclude, measure, median, openTmux, PROBED, PROGRAM, printTable, spread, until } from './support.mjs';
 
 const PROJECTS = 20;
 const EACH = 3;
@@ -71,7 +71,7 @@ async function run(folder, start, name, count) {
   const env = { THREADMUX_HOME: home.root, THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: socket, SHELL: '/bin/sh' };
   try {
     const began = performance.now();
-    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions: ['--expose-gc', '--import', PROBE] });
+    const bridge = start(PROGRAM, { args: ['bridge'], env, nodeOptions: PROBED });
     await until(() => gateway.connected === 1 && readdirSync(ran).length === count * EACH, 60);
     const seconds = (performance.now() - began) / 1000;
     await sleep(SETTLE_SECONDS * 1_000);
@@ -91,16 +91,10 @@ async function run(folder, start, name, count) {
 }
 
 function bareSeconds(folder) {
-  const socket = join(folder, 'bare-tmux');
-  const env = { PATH: process.env.PATH, HOME: folder, LANG: 'C.UTF-8' };
+  const tmux = openTmux(join(folder, 'bare-tmux'), folder);
   const began = performance.now();
-  for (let n = 0; n < SESSIONS; n++)
-    execFileSync(
-      'tmux',
-      ['-S', socket, '-f', '/dev/null', 'new-session', '-d', '-s', `s${n}`, '/bin/sh -l -i -c "exec sleep 600"'],
-      { env },
-    );
+  for (let n = 0; n < SESSIONS; n++) tmux('new-session', '-d', '-s', `s${n}`, '/bin/sh -l -i -c "exec sleep 600"');
   const seconds = (performance.now() - began) / 1000;
-  execFileSync('tmux', ['-S', socket, 'kill-server'], { env });
+  tmux('kill-server');
   return seconds;
 }

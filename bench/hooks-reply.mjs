@@ -1,7 +1,7 @@
 // Time from a letter in the outbox to the message in the thread, with a running courier, compared with
 // one plain POST of the same text. Also counts the requests per reply.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRest } from '../dist/discord/rest.js';
@@ -9,7 +9,7 @@ import { saveLocalServer } from '../dist/home/config-file.js';
 import { openHome } from '../dist/home/home.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { turnLines, watchReplies } from './reply-setup.mjs';
-import { conclude, measure, median, printTable, spread } from './support.mjs';
+import { conclude, measure, median, openTmux, printTable, spread } from './support.mjs';
 
 const ROUNDS = 30;
 const LIMIT = 3;
@@ -24,10 +24,9 @@ await measure(async ({ folder }) => {
   });
   const rest = connectRest({ api: workspace.api, token: workspace.token });
   const { visible, close: stopWatching } = watchReplies(rest, workspace, /reply \d+\./);
-  const tmux = (...args) =>
-    execFileSync('tmux', ['-S', `${folder}/s`, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+  const tmux = openTmux(`${folder}/s`, folder);
   tmux('new-session', '-d', '-s', 'web', '-c', folder, 'cat');
-  const [server, pane] = tmux('display-message', '-p', '-t', '=web:', '#{pid} #{pane_id}').trim().split(' ');
+  const [server, pane] = tmux('display-message', '-p', '-t', '=web:', '#{pid} #{pane_id}').split(' ');
   const home = openHome(`${folder}/home`);
   saveLocalServer(home, {
     api: workspace.api,

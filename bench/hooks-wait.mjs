@@ -3,7 +3,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs';
-import { conclude, measure, median, printTable } from './support.mjs';
+import { conclude, measure, median, printTable, until } from './support.mjs';
 
 const ROUNDS = 30;
 const LIMIT = 4;
@@ -53,33 +53,21 @@ await measure(async ({ folder }) => {
       isHook: true,
       told: { ...input, transcript_path: transcript },
     },
-    {
-      name: 'ask, until it is written',
-      command: [ASK],
-      home: busy,
-      isHook: true,
-      until: untilWritten,
-    },
-    {
-      name: 'ask that starts a courier',
-      command: [ASK],
-      home: alone,
-      isHook: true,
-      until: untilWritten,
-    },
+    { name: 'ask, until it is written', command: [ASK], home: busy, isHook: true, runs: untilWritten },
+    { name: 'ask that starts a courier', command: [ASK], home: alone, isHook: true, runs: untilWritten },
     { name: 'status line around `true`', command: [STATUSLINE, '--', 'true'], home: busy, told: status },
     { name: 'status line alone', command: [STATUSLINE], home: busy, told: status },
     { name: 'the same with limits', command: [STATUSLINE], home: busy, told: { ...status, ...limits } },
     { name: 'node -e 0', command: [process.execPath, '-e', '0'], isOther: true },
   ].map((contender) => ({ ...contender, ms: [] }));
   for (let round = -3; round < ROUNDS; round++)
-    for (const { command, home = folder, isHook, told = input, until = untilClosed, ms } of contenders) {
-      const took = await until(command, { ...env, THREADMUX_HOME: home }, JSON.stringify(told));
+    for (const { command, home = folder, isHook, told = input, runs = untilClosed, ms } of contenders) {
+      const took = await runs(command, { ...env, THREADMUX_HOME: home }, JSON.stringify(told));
       if (round >= 0) ms.push(took); // the first rounds warm the caches
       if (isHook) takeLetter(home);
     }
   // Check that the background work was done too.
-  await waitFor(() => readdirSync(`${busy}/status`).join() === `${status.session_id}.json`);
+  await until(() => readdirSync(`${busy}/status`).join() === `${status.session_id}.json`);
 
   const bare = median(contenders[0].ms);
   const ratio = (ms, of) => `${(of(ms) / of(contenders[0].ms)).toFixed(2)} x`;
@@ -148,11 +136,4 @@ function closed(child) {
   return new Promise((resolve) => {
     child.once('close', resolve);
   });
-}
-
-async function waitFor(isSo) {
-  for (let tries = 0; !isSo(); tries++) {
-    if (tries === 500) throw new Error('the status was not kept');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
 }

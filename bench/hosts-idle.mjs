@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conclude, measure, median, PROBE, PROCESSES, PROGRAM, printTable, until } from './support.mjs';
+import { conclude, discordEnv, measure, median, PROBED, PROCESSES, PROGRAM, printTable, until } from './support.mjs';
 
 const TEN = Array.from({ length: 10 }, (_, n) => `h${n}`);
 
@@ -38,15 +38,12 @@ async function idle({ names, folder, start, sshConfig, workspace }) {
   writeFileSync(join(home, 'config.json'), JSON.stringify({ hosts }), { mode: 0o600 });
   const program = start(PROGRAM, {
     args: ['bridge'],
-    nodeOptions: ['--expose-gc', '--import', PROBE],
+    nodeOptions: PROBED,
     env: {
       PATH: `${bin}:${process.env.PATH}`,
       THREADMUX_HOME: home,
       THREADMUX_HOST: 'laptop',
-      DISCORD_API_BASE: workspace.api,
-      DISCORD_BOT_TOKEN: workspace.token,
-      DISCORD_CHANNEL_ID: workspace.channelId,
-      DISCORD_ALLOWED_USERS: workspace.userId,
+      ...discordEnv(workspace),
       THREADMUX_TMUX_SOCKET: join(folder, 'no-tmux'),
     },
   });

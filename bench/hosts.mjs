@@ -16,9 +16,9 @@ import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { filesForHosts } from '../dist/install/program-files.js';
 import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { bareSsh, openTmux, person, STAND_IN } from './pane-setup.mjs';
+import { bareSsh, STAND_IN, writer } from './pane-setup.mjs';
 import { replier, watchReplies } from './reply-setup.mjs';
-import { conclude, measure, median, PROCESSES, printTable, spread, until } from './support.mjs';
+import { conclude, measure, median, openTmux, PROCESSES, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = 25;
 const WARM_UP = 5;
@@ -164,7 +164,7 @@ async function openChat({ far, folder, drop, ours, shared, workspace }) {
   );
   const mine = () => shared.threads.registry.all().find((one) => one.sessionName === 'web' && one.claudeSession);
   await until(() => mine() !== undefined);
-  const say = await person(workspace);
+  const say = await writer(workspace);
   /** Writes a message; resolves with a function that waits for its Enter and returns when that was. */
   return async (content) => {
     const length = readFileSync(record).length;

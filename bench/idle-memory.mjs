@@ -2,7 +2,18 @@
 // discord.js client that is logged in to the same workspace and does nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { conclude, measure, median, PROBE, PROCESSES, PROGRAM, printTable, spread } from './support.mjs';
+import {
+  conclude,
+  discordEnv,
+  measure,
+  median,
+  PROBED,
+  PROCESSES,
+  PROGRAM,
+  printTable,
+  spread,
+  until,
+} from './support.mjs';
 
 const ROUNDS = 3;
 const SAMPLES = 5;
@@ -12,13 +23,7 @@ const SETTLE_SECONDS = 10;
 await measure(async ({ folder, start }) => {
   const workspace = start(new URL('workspace.mjs', PROCESSES), { args: [`${folder}/workspace`] });
   const server = await workspace.next();
-  const env = {
-    DISCORD_API_BASE: server.api,
-    DISCORD_BOT_TOKEN: server.token,
-    DISCORD_CHANNEL_ID: server.channelId,
-    DISCORD_ALLOWED_USERS: server.userId,
-    THREADMUX_TMUX_SOCKET: `${folder}/no-tmux`,
-  };
+  const env = { ...discordEnv(server), THREADMUX_TMUX_SOCKET: `${folder}/no-tmux` };
   const contenders = [
     { name: 'Node.js alone', file: new URL('idle-node.mjs', PROCESSES), connects: false },
     { name: 'threadmux, client', file: new URL('idle-client.mjs', PROCESSES), connects: true },
@@ -29,9 +34,8 @@ await measure(async ({ folder, start }) => {
   for (let round = 1; round <= ROUNDS; round++) {
     const idle = [];
     for (const { file, args, connects } of contenders) {
-      const nodeOptions = ['--expose-gc', '--import', PROBE];
       const home = { THREADMUX_HOME: `${folder}/home-${round}-${idle.length}` };
-      idle.push(start(file, { args, env: { ...env, ...home }, nodeOptions }));
+      idle.push(start(file, { args, env: { ...env, ...home }, nodeOptions: PROBED }));
       if (connects) await untilConnected(workspace, idle.length - 1);
     }
     // All wait at the same time, so that other load on the machine affects all of them equally.
@@ -63,10 +67,6 @@ await measure(async ({ folder, start }) => {
   );
 });
 
-async function untilConnected(workspace, wanted) {
-  for (let tries = 0; tries < 300; tries++) {
-    if ((await workspace.ask('connected')).connected === wanted) return;
-    await sleep(100);
-  }
-  throw new Error(`there were not ${wanted} gateway connections after half a minute`);
+function untilConnected(workspace, wanted) {
+  return until(async () => (await workspace.ask('connected')).connected === wanted, 30);
 }

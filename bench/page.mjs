@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { openAssets } from '../dist/workspace/assets.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort } from '../test/support/workspace-access.mjs';
+import { callAsBot, openBotPort } from '../test/support/workspace-access.mjs';
 import { measure, median, printTable, spread, whole } from './support.mjs';
 
 const ROUNDS = 11;
@@ -73,26 +73,15 @@ await measure(async ({ folder }) => {
 async function prepare(dir) {
   const workspace = await startWorkspace({ dir });
   const port = await openBotPort(workspace.api);
-  const bot = async (path, body) => {
-    const response = await fetch(port.api + path, {
-      method: 'POST',
-      headers: {
-        authorization: `Bot ${workspace.token}`,
-        'user-agent': 'DiscordBot (https://example.com, 1.0)',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify(body),
-    });
-    return response.json();
-  };
+  const bot = callAsBot(port.api, workspace.token);
   const channel = `/channels/${workspace.channelId}`;
   const lines = [];
   const threads = [];
   for (const size of SIZES) {
-    const welcome = await bot(`${channel}/messages`, { content: 'welcome' });
-    const thread = await bot(`${channel}/messages/${welcome.id}/threads`, { name: `[agent] of-${size}` });
+    const welcome = await bot('POST', `${channel}/messages`, { content: 'welcome' });
+    const thread = await bot('POST', `${channel}/messages/${welcome.id}/threads`, { name: `[agent] of-${size}` });
     threads.push(thread.id);
-    const first = await bot(`/channels/${thread.id}/messages`, { content: text(0) });
+    const first = await bot('POST', `/channels/${thread.id}/messages`, { content: text(0) });
     for (let at = 1; at < size; at++) {
       const message = {
         id: String(BigInt(first.id) + BigInt(at)),

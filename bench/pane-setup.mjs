@@ -1,10 +1,9 @@
 // Shared by the measurements of typing: the fake Claude Code in panes, here and behind an SSH server on loopback, and a user.
 
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startBridge } from '../dist/bridge/bridge.js';
@@ -18,8 +17,7 @@ import { threadRecordSchema } from '../dist/threads/registry.js';
 import { openShared } from '../dist/threads/shared-services.js';
 import { tmuxOn } from '../dist/tmux/tmux.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/workspace-access.mjs';
-import { PROCESSES } from './support.mjs';
+import { openTmux, PROCESSES, person, until } from './support.mjs';
 
 export const STAND_IN = fileURLToPath(new URL('../test/support/fake-claude.mjs', import.meta.url));
 
@@ -41,16 +39,18 @@ async function startPane(tmux, folder, { host, session }) {
   writeFileSync(join(cwd, 'record'), '');
   const program = [process.execPath, STAND_IN, cwd, '/bin/true'];
   tmux('new-session', '-d', '-s', session, '-x', '120', '-y', '40', '-c', cwd, ...program);
-  for (let tries = 0; !tmux('capture-pane', '-p', '-t', session).includes('❯'); tries++) {
-    if (tries > 100) throw new Error('the stand-in did not start');
-    await sleep(50);
-  }
+  await until(() => tmux('capture-pane', '-p', '-t', session).includes('❯'));
+  return paneRecord(tmux, { host, session, socket: join(folder, 't'), cwd });
+}
+
+/** What the registry knows of a session. */
+export function paneRecord(tmux, { host, session, socket, cwd }) {
   const format = '#{pid} #{pane_id} #{pane_pid} #{session_id} #{pane_current_command}';
   const seen = tmux('display-message', '-p', '-t', session, format).split(' ');
   const [serverPid, paneId, panePid, sessionId, command] = seen;
   return {
     host,
-    socket: join(folder, 't'),
+    socket,
     serverPid: Number(serverPid),
     paneId,
     panePid: Number(panePid),
@@ -79,23 +79,17 @@ export function nextPrompt(folder) {
   });
 }
 
-export async function person({ newLink, url }) {
-  const { headers: mine } = await signIn(newLink());
-  const headers = { ...mine, 'content-type': 'application/json' };
-  return async (channel, content) => {
-    const body = JSON.stringify({ content });
-    const options = { method: 'POST', headers, body };
-    return (await fetch(`${url}/api/v10/channels/${channel}/messages`, options)).json();
-  };
+/** Writes messages as the user. */
+export async function writer(workspace) {
+  const call = await person(workspace);
+  return (channel, content) => call('POST', `/channels/${channel}/messages`, { content });
 }
 
 export async function untilMarked(rest, thread, message, marks = ['✅', '⚠️']) {
-  for (let tries = 0; tries < 3_000; tries++) {
+  await until(async () => {
     const { reactions = [] } = await rest.call('GET', `/channels/${thread}/messages/${message}`);
-    if (reactions.some(({ emoji }) => marks.includes(emoji.name))) return;
-    await sleep(10);
-  }
-  throw new Error('a message was not marked within half a minute');
+    return reactions.some(({ emoji }) => marks.includes(emoji.name));
+  }, 30);
 }
 
 function sshFlags(folder) {
@@ -114,12 +108,6 @@ export async function bareSsh(folder) {
   };
   await bare();
   return Object.assign(bare, { close: () => run('-O', 'exit', 'far').catch(() => {}) });
-}
-
-export function openTmux(socket, home) {
-  const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh' };
-  return (...args) =>
-    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', env }).trim();
 }
 
 /** A workspace, a bridge, and the fake Claude Code in a pane per session, here or on the host "far". */
@@ -158,7 +146,7 @@ export async function withPanes({ folder, start }, sessions, options, act) {
   const onFatal = (error) => console.error(error);
   const bridge = await startBridge(shared, { servers: [own], env, onFatal, ...options });
   try {
-    await act({ panes, rest, ssh, say: await person(workspace) });
+    await act({ panes, rest, ssh, say: await writer(workspace) });
   } finally {
     await bridge.close();
     await shared.close();

@@ -1,19 +1,17 @@
 // The whole program on a server with Discord's rate limits, and sessions with the fake Claude Code, for measurements of both
 // journeys. All requests of the bot are counted.
 
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { addressOf } from '../dist/discord/http-pool.js';
 import { startWorkspace } from '../dist/workspace/server.js';
 import { asDiscord } from '../test/support/as-discord.mjs';
-import { signIn } from '../test/support/workspace-access.mjs';
 import { STAND_IN } from './pane-setup.mjs';
-import { PROGRAM } from './support.mjs';
+import { discordEnv, openTmux, PROGRAM, person, until } from './support.mjs';
 
 const LIMITS = { perBucket: 5, windowMs: 5_000, globalPerSecond: 50 };
 const DROP = fileURLToPath(new URL('../dist/hooks/drop', import.meta.url));
@@ -34,17 +32,10 @@ export async function withProgram(folder, act) {
     SHELL: '/bin/sh',
     THREADMUX_HOME: join(folder, 'home'),
     THREADMUX_HOST: 'laptop',
-    DISCORD_API_BASE: proxy.api,
-    DISCORD_BOT_TOKEN: workspace.token,
-    DISCORD_CHANNEL_ID: workspace.channelId,
-    DISCORD_ALLOWED_USERS: workspace.userId,
+    ...discordEnv({ ...workspace, api: proxy.api }),
     THREADMUX_TMUX_SOCKET: join(folder, 't'),
   };
-  const tmux = (...args) =>
-    execFileSync('tmux', ['-u', '-S', join(folder, 't'), '-f', '/dev/null', ...args], {
-      encoding: 'utf8',
-      env,
-    }).trim();
+  const tmux = openTmux(join(folder, 't'), folder, env);
   const program = spawn(process.execPath, [fileURLToPath(PROGRAM), 'up'], {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -87,19 +78,6 @@ async function countAnswers(api) {
   return { api: `http://127.0.0.1:${port}/api/v10`, counts, close: () => server.close() };
 }
 
-async function person(workspace) {
-  const { headers } = await signIn(workspace.newLink());
-  return async (method, path, body) => {
-    const response = await fetch(`${headers.origin}/api/v10${path}`, {
-      method,
-      headers: { ...headers, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
-    return response.json();
-  };
-}
-
 async function startSessions(count, tmux, folder, home) {
   const sessions = Array.from({ length: count }, (_, n) => ({ name: `web-${n}`, sent: [] }));
   for (const session of sessions) {
@@ -108,16 +86,16 @@ async function startSessions(count, tmux, folder, home) {
     const program = [process.execPath, STAND_IN, session.folder, DROP];
     tmux('new-session', '-d', '-s', session.name, '-x', '120', '-y', '40', ...program);
   }
-  for (let tries = 0; sessions.some(({ thread }) => thread === undefined); tries++) {
-    if (tries > 600) throw new Error('the sessions were not reported');
-    await sleep(200);
-    if (!existsSync(join(home, 'threads'))) continue;
-    for (const name of readdirSync(join(home, 'threads')).filter((one) => /^\d+\.json$/.test(one))) {
-      const record = JSON.parse(readFileSync(join(home, 'threads', name), 'utf8'));
+  const threads = join(home, 'threads');
+  await until(() => {
+    const names = existsSync(threads) ? readdirSync(threads).filter((one) => /^\d+\.json$/.test(one)) : [];
+    for (const name of names) {
+      const record = JSON.parse(readFileSync(join(threads, name), 'utf8'));
       const session = sessions.find((one) => one.name === record.sessionName);
       if (session !== undefined && record.claudeSession !== '') session.thread = record.thread;
     }
-  }
+    return sessions.every(({ thread }) => thread !== undefined);
+  }, 120);
   return sessions;
 }
 

@@ -1,8 +1,7 @@
 // Time from a tap to the decision: from INTERACTION_CREATE on the gateway to the line on stdout of the hook, compared
 // with one plain `ssh host true` on an open connection.
 
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCourierHere } from '../dist/bin/run-courier.js';
@@ -16,8 +15,8 @@ import { openHome } from '../dist/home/home.js';
 import { takeCourierLock } from '../dist/hooks/courier-lock.js';
 import { openShared } from '../dist/threads/shared-services.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { signIn } from '../test/support/workspace-access.mjs';
-import { conclude, measure, median, PROCESSES, printTable, spread } from './support.mjs';
+import { bareSsh } from './pane-setup.mjs';
+import { conclude, measure, median, openTmux, PROCESSES, person, printTable, spread, until } from './support.mjs';
 
 const ROUNDS = Number(process.argv[2] ?? 15);
 const LIMIT = 4;
@@ -33,9 +32,9 @@ const REQUEST = {
 };
 
 await measure(async ({ folder, start }) => {
-  const ssh = await start(new URL('ssh-server.mjs', PROCESSES), { args: [`${folder}/ssh`] }).next();
+  await start(new URL('ssh-server.mjs', PROCESSES), { args: [folder] }).next();
   const workspace = await startWorkspace({ dir: `${folder}/workspace` });
-  const person = await enter(workspace);
+  const call = await person(workspace);
   const rest = connectRest({ token: workspace.token, api: workspace.api });
   const taps = [];
   const listener = openGateway({
@@ -48,7 +47,7 @@ await measure(async ({ folder, start }) => {
     handle: (name) => void (name === 'INTERACTION_CREATE' && taps.push(performance.now())),
     log: silentLog,
   });
-  const home = openHome(`${folder}/home`);
+  const home = openHome(`${folder}/ours`);
   saveLocalServer(home, addressOf(workspace));
   const env = { PATH: process.env.PATH, HOME: folder };
   const servers = [localServer(addressOf(workspace))];
@@ -71,17 +70,16 @@ await measure(async ({ folder, start }) => {
   const { signal } = stopping;
   const courier = runCourierHere(shared, { lingerMs: Number.POSITIVE_INFINITY, signal });
   const isLive = () => [...bridge.gateways, listener].every((one) => one.state().at === 'live');
-  while (!isLive()) await sleep(20);
+  await until(isLive);
+  const tmux = openTmux(`${folder}/tmux`, '/');
   const here = openSession();
 
   /** A session, and the environment of its hooks. */
   function openSession() {
-    const socket = `${folder}/tmux`;
     const about = ['-P', '-F', '#{pane_id} #{pid}'];
-    const made = tmux(socket, 'new-session', '-d', '-s', 'web', ...about, 'cat');
-    const [TMUX_PANE, serverPid] = made.split(' ');
+    const [TMUX_PANE, serverPid] = tmux('new-session', '-d', '-s', 'web', ...about, 'cat').split(' ');
     const ours = { THREADMUX_HOME: home.root, THREADMUX_HOST: 'here' };
-    return { ...env, ...ours, TMUX: `${socket},${serverPid},0`, TMUX_PANE };
+    return { ...env, ...ours, TMUX: `${folder}/tmux,${serverPid},0`, TMUX_PANE };
   }
 
   async function tapToDecision() {
@@ -92,35 +90,28 @@ await measure(async ({ folder, start }) => {
     const [thread, message, customId] = await untilAsked();
     await sleep(Math.random() * 500); // random, because a user does not tap in step with the hook
     const before = taps.length;
-    await person({ type: 3, channel_id: thread, message_id: message, data: { custom_id: customId } });
+    const tap = { type: 3, channel_id: thread, message_id: message, data: { custom_id: customId } };
+    await call('POST', '/interactions', tap);
     const end = await decided;
     await ended;
     return end - taps[before];
   }
 
   async function untilAsked() {
-    for (;;) {
-      await sleep(20);
+    let asked;
+    await until(async () => {
       const thread = shared.threads.registry.all().find((one) => one.sessionName === 'web')?.thread;
       const [last] = thread ? await rest.call('GET', `/channels/${thread}/messages?limit=1`) : [];
       const id = JSON.stringify(last?.components ?? []).match(/"custom_id":"(p:[^"]*:allow)"/)?.[1];
-      if (id !== undefined) return [thread, last.id, id];
-    }
+      asked = [thread, last?.id, id];
+      return id !== undefined;
+    });
+    return asked;
   }
 
-  const control = `${folder}/control`;
-  mkdirSync(control);
-  const bareSsh = () => {
-    const options = ['ControlMaster=auto', `ControlPath=${control}/s`, 'ControlPersist=60'];
-    const flags = ['-F', ssh.config, ...options.flatMap((one) => ['-o', one]), 'far'];
-    return new Promise((resolve) => {
-      const began = performance.now();
-      spawn('ssh', [...flags, 'true'], { stdio: 'ignore' }).once('exit', () => resolve(performance.now() - began));
-    });
-  };
-
+  const bare = await bareSsh(folder);
   const contenders = [
-    { name: 'ssh far true', act: bareSsh },
+    { name: 'ssh far true', act: bare },
     { name: 'tap to decision', act: tapToDecision },
   ].map((contender) => ({ ...contender, ms: [] }));
   try {
@@ -130,7 +121,7 @@ await measure(async ({ folder, start }) => {
         if (round >= 0) ms.push(took); // the first one opens the connections
       }
   } finally {
-    spawnSync('ssh', ['-F', ssh.config, '-o', `ControlPath=${control}/s`, '-O', 'exit', 'far'], { stdio: 'ignore' });
+    await bare.close();
     listener.close();
     stopping.abort();
     await courier;
@@ -139,39 +130,22 @@ await measure(async ({ folder, start }) => {
     release();
     await rest.close();
     await workspace.close();
-    tmux(`${folder}/tmux`, 'kill-server');
+    tmux('kill-server');
   }
 
-  const [bare, local] = contenders.map(({ ms }) => median(ms));
+  const [ssh, local] = contenders.map(({ ms }) => median(ms));
   printTable(`From a tap to the decision, median of ${ROUNDS}, interleaved`, [
     ['', 'ms', 'from, to', 'of ssh far true'],
     ...contenders.map(({ name, ms }) => [
       name,
       median(ms).toFixed(1),
       spread(ms),
-      `${(median(ms) / bare).toFixed(2)} x`,
+      `${(median(ms) / ssh).toFixed(2)} x`,
     ]),
   ]);
-  conclude(`a tap decides within ${LIMIT} times a bare ssh call`, local <= LIMIT * bare);
+  conclude(`a tap decides within ${LIMIT} times a bare ssh call`, local <= LIMIT * ssh);
 });
 
 function addressOf({ api, token, channelId, userId }) {
   return { api, token, channel: channelId, user: userId };
-}
-
-function tmux(socket, ...args) {
-  const env = { PATH: process.env.PATH, HOME: '/', LANG: 'C.UTF-8' };
-  const all = ['-u', '-f', '/dev/null', '-S', socket, ...args];
-  return spawnSync('tmux', all, { env, encoding: 'utf8' }).stdout.trim();
-}
-
-/** The user of the page: opens the link and taps. */
-async function enter({ newLink, url }) {
-  const { headers: mine } = await signIn(newLink());
-  const headers = { ...mine, 'content-type': 'application/json' };
-  return async (body) => {
-    const options = { method: 'POST', headers, body: JSON.stringify(body) };
-    const reply = await fetch(`${url}/api/v10/interactions`, options);
-    if (!reply.ok) throw new Error(`a tap was refused: ${await reply.text()}`);
-  };
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answeredIn, marksOf, readSession, withProgram } from './program-setup.mjs';
-import { conclude, measure, printTable } from './support.mjs';
+import { conclude, measure, printTable, until } from './support.mjs';
 
 const MESSAGES = 20;
 const WARM_UP = 2;
@@ -50,12 +50,10 @@ await measure(({ folder }) =>
   }),
 );
 
-async function untilAnswered(session, text, call) {
-  for (let tries = 0; tries < 600; tries++) {
+function untilAnswered(session, text, call) {
+  return until(async () => {
     const { messages } = await readSession(session, call);
     const isMarked = messages.some((one) => one.content === text && marksOf(one) === '✅');
-    if (isMarked && messages.some((one) => answeredIn(one) === text)) return;
-    await sleep(50);
-  }
-  throw new Error(`${text} was not answered within half a minute`);
+    return isMarked && messages.some((one) => answeredIn(one) === text);
+  }, 30);
 }

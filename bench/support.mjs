@@ -1,16 +1,17 @@
 // Shared by the measurements: separate processes for what is measured, medians, and a table.
 // A number is only ever compared with another one of the same run.
 
-import { fork } from 'node:child_process';
+import { execFileSync, fork } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { signIn } from '../test/support/workspace-access.mjs';
 
 export const PROCESSES = new URL('./processes/', import.meta.url);
-/** For `--import`. */
-export const PROBE = new URL('probe.mjs', PROCESSES).href;
+/** The options of a process that reports its memory. */
+export const PROBED = ['--expose-gc', '--import', new URL('probe.mjs', PROCESSES).href];
 export const PROGRAM = new URL('../dist/bin/threadmux.js', import.meta.url);
 
 /** Runs a measurement with its own temporary folder, and ends everything it started. */
@@ -72,6 +73,37 @@ function startProcess(file, { cwd, args = [], env = {}, nodeOptions = [] }) {
   };
 }
 
+/** The environment of a bot. */
+export function discordEnv({ api, token, channelId, userId }) {
+  return {
+    DISCORD_API_BASE: api,
+    DISCORD_BOT_TOKEN: token,
+    DISCORD_CHANNEL_ID: channelId,
+    DISCORD_ALLOWED_USERS: userId,
+  };
+}
+
+/** The requests of the user, signed in like a browser. */
+export async function person({ newLink }) {
+  const { headers } = await signIn(newLink());
+  return async (method, path, body) => {
+    const response = await fetch(`${headers.origin}/api/v10${path}`, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`);
+    return response.json();
+  };
+}
+
+/** Commands for a tmux server of its own. */
+export function openTmux(socket, home, more = {}) {
+  const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', SHELL: '/bin/sh', ...more };
+  return (...args) =>
+    execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', env }).trim();
+}
+
 export function median(numbers) {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -101,6 +133,6 @@ export function conclude(sentence, holds = true) {
 }
 
 export async function until(holds, seconds = 20) {
-  for (const end = Date.now() + seconds * 1_000; !(await holds()); await sleep(20))
+  for (const end = Date.now() + seconds * 1_000; !(await holds()); await sleep(10))
     if (Date.now() > end) throw new Error(`it did not happen within ${seconds} seconds`);
 }

@@ -10,9 +10,7 @@ const SLOWED_PER_SECOND = 1;
 const BUCKETS_KEPT = 1_000;
 
 export interface RateLimits {
-  /** How long this request must wait. Infinity means until another request has ended. */
-  waitMs(route: Endpoint, now: number): number;
-  /** The next request to send, or how long to wait. Kinds of requests take turns; within a kind, the oldest is first. */
+  /** The next request to send, or how long to wait; Infinity means until another request has ended. Kinds of requests take turns; within a kind, the oldest is first. */
   next<T extends { readonly route: Endpoint }>(
     waiting: readonly T[],
     now: number,
@@ -118,8 +116,6 @@ export function createRateLimits(perSecond = GLOBAL_PER_SECOND): RateLimits {
   }
 
   return {
-    waitMs: (route, now) => waitMs(route, now, commonWaitMs(now)),
-
     next(waiting, now) {
       const commonMs = commonWaitMs(now);
       let soonest = Number.POSITIVE_INFINITY;

@@ -26,16 +26,13 @@ export function judgeResponse(what: string, answer: RestResponse): ResponseActio
   if (answer.status === 429) return limited(answer);
   const said = `${what}: ${answer.status} ${summary(answer)}`;
   if (answer.status >= 500) return { kind: 'failed', error: unreachable(said) };
-  const options = { answer: { status: answer.status, code: codeOf(answer.body) } };
-  if (answer.status === 401)
-    return {
-      kind: 'refused',
-      error: new ThreadmuxError('discord_unauthorized', said, {
-        ...options,
-        hint: 'The bot token was refused. Reset it in the Discord developer portal (Bot, Reset Token) and put the new one into the configuration.',
-      }),
-    };
-  return { kind: 'refused', error: refusal(said, answer, options) };
+  const code = answer.status === 401 ? 'discord_unauthorized' : 'discord_refused';
+  const hint = hintFor(answer);
+  const error = new ThreadmuxError(code, said, {
+    answer: { status: answer.status, code: codeOf(answer.body) },
+    ...(hint ? { hint } : {}),
+  });
+  return { kind: 'refused', error };
 }
 
 export function unreachable(said: string, cause?: unknown): ThreadmuxError {
@@ -68,16 +65,9 @@ function limited(answer: RestResponse): ResponseAction {
   return { kind: 'limited', scope: isGlobal ? 'everything' : 'route', waitMs: seconds * 1_000 };
 }
 
-function refusal(
-  said: string,
-  answer: RestResponse,
-  options: { answer: { status: number; code: number } },
-): ThreadmuxError {
-  const hint = hintFor(answer);
-  return new ThreadmuxError('discord_refused', said, { ...options, ...(hint ? { hint } : {}) });
-}
-
 function hintFor(answer: RestResponse): string | undefined {
+  if (answer.status === 401)
+    return 'The bot token was refused. Reset it in the Discord developer portal (Bot, Reset Token) and put the new one into the configuration.';
   if (answer.status === 403 && jsonOf(answer.body) === undefined)
     return 'This did not come from Discord itself but from its edge: a proxy or firewall changed or blocked the request.';
   switch (codeOf(answer.body)) {

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import type * as z from 'zod';
 import { errnoOf, errnoWords, isDiskFull, ThreadmuxError } from '../core/errors.ts';
 import { parsedJson } from '../core/json.ts';
-import { AT_ONCE } from './regular-file.ts';
+import { AT_ONCE } from './checked-file.ts';
 
 export function writeWhole(path: string, data: string | Uint8Array, mode = 0o600): void {
   const temp = join(dirname(path), `.${randomBytes(9).toString('base64url')}.tmp`);
@@ -151,7 +151,8 @@ function reportWriteFailed(what: string, error: unknown): void {
 }
 
 function reportWriteWorked(what: string): void {
-  works('disk', what, 'There is room again: everything has been written.');
+  const words = 'There is room again: everything has been written.';
+  if (failing.disk.delete(what) && failing.disk.size === 0) tell({ kind: 'disk', isOver: true, words });
 }
 
 export function reportWatchFailed(folder: string): void {
@@ -163,10 +164,6 @@ function fails(kind: DiskFailure['kind'], what: string, words: string): void {
   const isFirst = failing[kind].size === 0;
   failing[kind].add(what);
   if (isFirst) tell({ kind, isOver: false, words });
-}
-
-function works(kind: DiskFailure['kind'], what: string, words: string): void {
-  if (failing[kind].delete(what) && failing[kind].size === 0) tell({ kind, isOver: true, words });
 }
 
 function tell(trouble: DiskFailure): void {

@@ -1,5 +1,5 @@
-// Reads a file whose path was checked. A folder of that path could be replaced by a link between the check and the opening,
-// so the file is read only if the opened file is still the one at the checked path, without any link.
+// Reads files at paths that an agent or a program can choose. Opening a named pipe waits for a writer, and a device may never
+// end: either could stop the whole process. A link could lead to a file of ours that nobody may read.
 
 import {
   closeSync,
@@ -14,12 +14,65 @@ import {
   type Stats,
   statfsSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join, resolve, sep } from 'node:path';
+import { isForeignLink } from './user-owned-file.ts';
 
-/** `real` is a path without links, as returned by `realpath`; `room` is what is left for it. Returns the reason as a text if the file is not read. */
+/** How such a path is opened: also a named pipe opens at once, and can then be refused. */
+export const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** At most this many bytes; undefined unless there is a readable regular file. */
+export function readBeginning(path: string, mostBytes: number): string | undefined {
+  return tryTo(() => {
+    const fd = openSync(path, AT_ONCE);
+    try {
+      if (!fstatSync(fd).isFile()) return undefined;
+      const bytes = Buffer.alloc(mostBytes);
+      return bytes.toString('utf8', 0, readSync(fd, bytes, 0, mostBytes, 0));
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+/** The limit of the Linux kernel. */
+const MOST_LINKS = 40;
+
+/**
+ * Resolves the links of a path like `realpath`, but follows no link of another user: who can write the folder above a project
+ * could replace the project by a link to any folder. Undefined if there is no such path, or such a link is part of it.
+ */
+export function resolveOwnPath(path: string): string | undefined {
+  const rest = resolve(path).split(sep);
+  let at: string = sep;
+  let links = 0;
+  try {
+    for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
+      const next = part === '..' ? dirname(at) : join(at, part);
+      const stat = lstatSync(next);
+      if (!stat.isSymbolicLink()) {
+        at = next;
+        continue;
+      }
+      const target = readlinkSync(next);
+      // The link that was read must be the one whose owner is checked.
+      const isSame = lstatSync(next).ino === stat.ino;
+      if (isForeignLink(stat, process.getuid?.()) || !isSame || ++links > MOST_LINKS) return undefined;
+      if (target.startsWith(sep)) at = sep;
+      rest.unshift(...target.split(sep));
+    }
+    return at;
+  } catch {
+    return undefined; // it does not exist
+  }
+}
+
+/**
+ * A folder of a checked path could be replaced by a link between the check and the opening, so the file is read only if the opened file is
+ * still the one at that path, without any link. `real` is that path, as returned by `realpath`; `room` is what is left for it. Returns the
+ * reason as a text if the file is not read.
+ */
 export function readChecked(real: string, maxBytes: number, room: number): Buffer | string {
-  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-  const fd = tryTo(() => openSync(real, flags));
+  const fd = tryTo(() => openSync(real, AT_ONCE | constants.O_NOFOLLOW));
   if (fd === undefined) return 'it cannot be read';
   try {
     const stat = fstatSync(fd);

@@ -116,14 +116,19 @@ export function loadLocalServer(
   return local === undefined ? undefined : localServer(local, projects);
 }
 
+/** Differs after every change of the file. */
+export function versionOf(path: string): string {
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+}
+
 /** Reads the file again only if it has changed: it is asked for very often. */
 export function createLocalServerReader(home: Home): (config: Pick<Config, 'projects'>) => ServerConfig | undefined {
   let last:
     | { readonly version: string; readonly projects: unknown; readonly server: ServerConfig | undefined }
     | undefined;
   return (config) => {
-    const stat = statSync(home.path('state', 'workspace.json'), { bigint: true, throwIfNoEntry: false });
-    const version = stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+    const version = versionOf(home.path('state', 'workspace.json'));
     if (last?.version !== version || last.projects !== config.projects)
       last = { version, projects: config.projects, server: loadLocalServer(home, config) };
     return last.server;

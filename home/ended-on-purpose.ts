@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { readJson, removeBestEffort, tryBestEffort, writeJson } from './atomic-write.ts';
+import { tryTo } from './checked-file.ts';
 import type { Home } from './home.ts';
 
 const markSchema = z.object({ serverPid: z.number(), sessionId: z.string() });
@@ -26,7 +27,7 @@ export function putEndMark(home: Home, session: MarkedSession, mark: EndMark): v
 
 /** Mostly there are none, and then none has to be looked for. */
 export function hasEndMarks(home: Home): boolean {
-  return namesIn(folderOf(home)).length > 0;
+  return (tryTo(() => readdirSync(folderOf(home))) ?? []).length > 0;
 }
 
 export function readEndMark(home: Home, session: MarkedSession): EndMark | undefined {
@@ -38,14 +39,6 @@ export function removeEndMark(home: Home, session: MarkedSession): void {
 }
 
 const folderOf = (home: Home) => join(home.folder('state'), 'ended');
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return []; // no mark was ever put
-  }
-}
 
 /** A name of tmux may have any characters. */
 function pathOf(home: Home, { host, name }: MarkedSession): string {

@@ -1,7 +1,7 @@
 // Reads files that grow while they are read, on this machine or on another.
 
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { AT_ONCE } from './regular-file.ts';
+import { AT_ONCE } from './checked-file.ts';
 
 export interface OpenFile {
   readonly size: number;

@@ -70,7 +70,7 @@ function backupName(path: string): string {
   return `${time}-${sha256(path).slice(0, 8)}-${basename(path)}`;
 }
 
-function sha256(text: string): string {
+export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 

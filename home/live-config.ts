@@ -1,11 +1,10 @@
 // Keeps the configuration of a running process up to date with config.json. Everybody holds the same object, whose values
 // are replaced. A file with a mistake changes nothing.
 
-import { statSync } from 'node:fs';
 import type { Config, ConfigEnvironment, ServerConfig } from '../core/config.ts';
 import { type ConfigChange, configChange, valuesUntilRestart } from '../core/config-change.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { loadConfig } from './config-file.ts';
+import { loadConfig, versionOf } from './config-file.ts';
 import type { Home } from './home.ts';
 import { watchFolder } from './watch-folder.ts';
 
@@ -78,9 +77,4 @@ function replaceValues(config: Config, fresh: Config): void {
   });
   for (const key of Object.keys(config)) if (!(key in fresh)) Reflect.deleteProperty(config, key);
   Object.assign(config, fresh, { servers });
-}
-
-function versionOf(path: string): string {
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
 }

@@ -1,9 +1,9 @@
-// Removes files that are no longer needed: old attachments and status lines, unused answers, and remains of crashes and
-// earlier versions. A pure function decides what to remove; a file that cannot be removed is tried again next time.
+// Removes files that are no longer needed: old attachments and status lines, unused answers, and remains of crashes. A pure function decides what to remove; a file that cannot be removed is tried again next time.
 
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { tryBestEffort } from './atomic-write.ts';
+import { tryTo } from './checked-file.ts';
 import type { Home } from './home.ts';
 
 interface SweepableFile {
@@ -21,8 +21,6 @@ const MOST_BYTES = 2 * 2 ** 30;
 /** Younger files may be in use: a message waits up to a day for its host. */
 const IN_USE_MS = 2 * DAY;
 
-/** From earlier versions; no longer read. */
-const OLD_FOLDERS = ['panes', 'questions', 'receipts'];
 const AGE_MS: Readonly<Record<string, number>> = { files: 30 * DAY, status: 30 * DAY, answers: 30 * DAY };
 const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
 
@@ -30,7 +28,6 @@ const TEMP = /^\.(\d+|[\w-]{12}\.tmp)$|\.lock\.\d+\.[a-z\d]+$/;
 export function filesToSweep(all: readonly SweepableFile[], now: number): readonly string[] {
   const isOld = ({ name, at }: SweepableFile) => {
     const [folder = '', file = ''] = name.split('/');
-    if (OLD_FOLDERS.includes(folder)) return true;
     const age = now - at;
     return age > (AGE_MS[folder] ?? Number.POSITIVE_INFINITY) || (TEMP.test(file) && age > HOUR);
   };
@@ -49,10 +46,7 @@ export function filesToSweep(all: readonly SweepableFile[], now: number): readon
 const SWEPT = ['files', 'status', 'answers', 'state', 'threads', 'inbox', 'prompts'];
 
 export function sweepHome(home: Home): void {
-  const all = [
-    ...OLD_FOLDERS.flatMap((name) => kept(home, name)),
-    ...SWEPT.flatMap((folder) => namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`))),
-  ];
+  const all = SWEPT.flatMap((folder) => namesIn(home.path(folder)).flatMap((name) => kept(home, `${folder}/${name}`)));
   for (const name of filesToSweep(all, Date.now()))
     tryBestEffort(home.path('swept'), () => rmSync(home.path(name), { recursive: true, force: true }));
 }
@@ -63,22 +57,13 @@ function kept(home: Home, name: string): readonly SweepableFile[] {
     const stat = statSync(home.path(name));
     if (!stat.isDirectory()) return [{ name, at: stat.mtimeMs, bytes: stat.size }];
     const inside = namesIn(home.path(name)).map((file) => statSync(join(home.path(name), file)));
-    return [
-      {
-        name,
-        at: Math.max(stat.mtimeMs, ...inside.map(({ mtimeMs }) => mtimeMs)),
-        bytes: inside.reduce((sum, { size }) => sum + size, 0),
-      },
-    ];
+    const at = Math.max(stat.mtimeMs, ...inside.map(({ mtimeMs }) => mtimeMs));
+    return [{ name, at, bytes: inside.reduce((sum, { size }) => sum + size, 0) }];
   } catch {
     return []; // removed in the meantime
   }
 }
 
 function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
+  return tryTo(() => readdirSync(folder)) ?? [];
 }

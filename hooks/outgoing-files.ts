@@ -5,8 +5,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
-import { readChecked, tryTo } from '../home/checked-file.ts';
-import { resolveOwnPath } from '../home/own-path.ts';
+import { readChecked, resolveOwnPath, tryTo } from '../home/checked-file.ts';
 import type { Host } from '../hosts/host.ts';
 
 export interface OutgoingFiles {

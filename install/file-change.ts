@@ -31,7 +31,6 @@ export interface ChangePart {
 
 /** A file as it is now, without our part, and after the change. Undefined means that the file does not exist. */
 export interface FileChange<File extends UserFile = UserFile> {
-  readonly kind: Installed['kind'];
   readonly file: File;
   readonly before: string | undefined;
   readonly after: string | undefined;
@@ -72,38 +71,31 @@ export function tmuxPart(conf: string, old?: readonly string[]): ChangePart {
 
 /** `records` is the folder for home/installed.ts. */
 export function planAdding<File extends UserFile>(records: string, file: File, part: ChangePart): FileChange<File> {
-  const { kind } = part;
   const { path, text } = file;
   const entry = entryOf(records, path);
   const madeFolder = entry?.madeFolder ?? null;
   const isDone = text !== undefined && withPath(path, () => edit(text, part.add)) === text;
-  if (isDone) return { kind, file, before: text, after: text, madeFolder, part };
+  if (isDone) return { file, before: text, after: text, madeFolder, part };
   const before = withoutUs(records, file, part, entry);
   const after = withPath(path, () => edit(before, part.add));
-  return { kind, file, before, after, madeFolder, part };
+  return { file, before, after, madeFolder, part };
 }
 
 export function planRemoving<File extends UserFile>(records: string, file: File, part: ChangePart): FileChange<File> {
   const entry = entryOf(records, file.path);
   const after = withPath(file.path, () => withoutUs(records, file, part, entry));
-  return {
-    kind: part.kind,
-    file,
-    before: after,
-    after,
-    madeFolder: entry?.madeFolder ?? null,
-    part,
-  };
+  return { file, before: after, after, madeFolder: entry?.madeFolder ?? null, part };
 }
 
 export async function applyChange<File extends UserFile>(
-  { kind, file, before, after, madeFolder, part }: FileChange<File>,
+  { file, before, after, madeFolder, part }: FileChange<File>,
   records: string,
   files: Files<File>,
 ): Promise<string> {
   const { path } = file;
   if (after === undefined || after === file.text) return `${path}: already up to date.`;
   const texts = { before, after };
+  const { kind } = part;
   rememberInstalled(records, { path, kind, madeFolder }, texts);
   const made = await files.write(file, after);
   if (made !== undefined) rememberInstalled(records, { path, kind, madeFolder: made }, texts);
@@ -111,7 +103,7 @@ export async function applyChange<File extends UserFile>(
 }
 
 export async function revertChange<File extends UserFile>(
-  { kind, file, after, madeFolder }: FileChange<File>,
+  { file, after, madeFolder, part }: FileChange<File>,
   records: string,
   files: Files<File>,
 ): Promise<string> {
@@ -121,7 +113,7 @@ export async function revertChange<File extends UserFile>(
   forgetInstalled(records, path);
   if (after === file.text) return `${path}: nothing to remove.`;
   if (after === undefined) return `${path}: deleted, because install created it.`;
-  return `${path}: removed the ${kind === 'tmux' ? 'threadmux line' : 'hooks and the status line'}.`;
+  return `${path}: removed the ${part.kind === 'tmux' ? 'threadmux line' : 'hooks and the status line'}.`;
 }
 
 /** The changes, for --dry-run. */

@@ -1,36 +1,19 @@
 // Bundles `threadmux mcp` with the parts of its packages that it uses, into dist/bin/mcp/, and puts their licenses beside it. An agent waits
 // for its start, and every session has one: loading the modules one by one would double the time and the memory.
 
-import { rmSync } from 'node:fs';
-import { build } from 'rolldown';
-import { isOfPackage, ownPlaces, writeLicenses } from './bundle-parts.mjs';
+import { bundle } from './bundle-parts.mjs';
 
-const FOLDER = 'dist/bin/mcp';
-/** Of these, something is in the bundle. */
-const PACKAGES = [
-  ...['@modelcontextprotocol/sdk', 'zod', 'ajv', 'ajv-formats', 'jsonc-parser'],
-  ...['fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
-];
-
-rmSync(`${FOLDER}/chunks`, { recursive: true, force: true });
-await build({
+await bundle({
+  folder: 'dist/bin/mcp',
+  packages: [
+    ...['@modelcontextprotocol/sdk', 'zod', 'ajv', 'ajv-formats', 'jsonc-parser'],
+    ...['fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+  ],
   input: 'bin/mcp/serve.ts',
-  platform: 'node',
-  resolve: { mainFields: ['module', 'main'] },
-  // Importing a file of ours has no side effects.
-  treeshake: { moduleSideEffects: (id) => isOfPackage(id) },
   external: [/^node:/, 'undici'],
-  plugins: [smallServer(), ownPlaces(FOLDER)],
-  output: {
-    dir: FOLDER,
-    format: 'esm',
-    minify: true,
-    entryFileNames: 'serve.js',
-    chunkFileNames: 'chunks/[name].js',
-  },
-  logLevel: 'warn',
+  plugin: smallServer(),
+  output: { minify: true, entryFileNames: 'serve.js' },
 });
-writeLicenses(FOLDER, PACKAGES);
 
 /**
  * Leaves out what the server never uses: its validator, because it is given one (bin/mcp/elicitation.ts), and the old zod, because our schemas

@@ -1,14 +1,32 @@
 // Shared by the scripts that bundle.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
+import { build } from 'rolldown';
 
-export function isOfPackage(id) {
+/** Bundles into the folder, and puts the licenses of the packages beside it: of each, something is in the bundle. */
+export async function bundle({ folder, packages, input, external, plugin, output }) {
+  rmSync(`${folder}/chunks`, { recursive: true, force: true });
+  await build({
+    input,
+    platform: 'node',
+    resolve: { mainFields: ['module', 'main'] },
+    // Importing a file of ours has no side effects.
+    treeshake: { moduleSideEffects: (id) => isOfPackage(id) },
+    external,
+    plugins: [plugin, ownPlaces(folder)],
+    output: { dir: folder, format: 'esm', chunkFileNames: 'chunks/[name].js', ...output },
+    logLevel: 'warn',
+  });
+  writeFileSync(`${folder}/licenses.txt`, `${packages.map(licenseOf).join('\n\n')}\n`);
+}
+
+function isOfPackage(id) {
   return id.includes('/node_modules/');
 }
 
 /** A module that looks for files beside itself finds them where it would be without the bundle. */
-export function ownPlaces(folder) {
+function ownPlaces(folder) {
   const dist = '@dist/';
   return {
     name: 'own-places',
@@ -20,11 +38,6 @@ export function ownPlaces(folder) {
     renderChunk: (code, { fileName }) =>
       code.replaceAll(dist, `${relative(dirname(`${folder}/${fileName}`), 'dist')}/`),
   };
-}
-
-/** The licenses of the packages of which something is in the bundle. */
-export function writeLicenses(folder, packages) {
-  writeFileSync(`${folder}/licenses.txt`, `${packages.map(licenseOf).join('\n\n')}\n`);
 }
 
 function licenseOf(name) {

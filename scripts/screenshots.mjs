@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { panelDraft } from '../dist/bridge/panel/panel-text.js';
 import { startWorkspace } from '../dist/workspace/server.js';
-import { openBotPort } from '../test/support/workspace-access.mjs';
+import { callAsBot, openBotPort } from '../test/support/workspace-access.mjs';
 import { allSessions, tellStory } from './screenshots/story.mjs';
 
 const CHROMIUM = [
@@ -31,6 +31,7 @@ const folder = mkdtempSync(join(tmpdir(), 'threadmux-pictures-'));
 at(27 * 60);
 const workspace = await startWorkspace({ dir: join(folder, 'workspace') });
 const port = await openBotPort(workspace.api);
+const bot = callAsBot(port.api, workspace.token);
 const story = await tellStory({ workspace, bot, at });
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
@@ -99,21 +100,6 @@ async function picture(name, look, path) {
   await page.screenshot({ path: `docs/images/${name}.png` });
   await bot('DELETE', `/channels/${story.training}/messages/${news.id}`);
   await context.close();
-}
-
-async function bot(method, path, body) {
-  const response = await fetch(port.api + path, {
-    method,
-    headers: {
-      authorization: `Bot ${workspace.token}`,
-      'user-agent': 'DiscordBot (https://example.com, 1.0)',
-      ...(body && { 'content-type': 'application/json' }),
-    },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
-  return text === '' ? undefined : JSON.parse(text);
 }
 
 /** The system's own font where it is a good one; a machine without a desktop has none. */

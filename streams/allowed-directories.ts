@@ -1,10 +1,9 @@
 // Where terminals and headless agents may work: only in the projects and roots of the configuration. A name is resolved with
 // all its links before it is checked.
 
-import { realpath, stat } from 'node:fs/promises';
+import { opendir, realpath, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
-import { directoriesIn } from '../home/directories-in.ts';
 
 export interface AllowedDirectories {
   /** The names that match what the user has typed so far. */
@@ -131,6 +130,24 @@ function wordsOf(name: string): readonly string[] {
   if (words.includes('..')) throw refused(name, 'it contains ".."');
   if (words.length === 0) throw refused(name, 'it names nothing');
   return words;
+}
+
+/** A folder may have millions of entries: only so many are looked at. */
+const MOST_ENTRIES = 20_000;
+
+/** The names, without hidden ones; empty if the folder cannot be read. */
+export async function directoriesIn(folder: string, mostEntries = MOST_ENTRIES): Promise<readonly string[]> {
+  const names: string[] = [];
+  let entries = 0;
+  try {
+    for await (const entry of await opendir(folder, { bufferSize: 1_000 })) {
+      if (++entries > mostEntries) break;
+      if (entry.isDirectory() && !entry.name.startsWith('.')) names.push(entry.name);
+    }
+  } catch {
+    // It does not exist, or may not be read.
+  }
+  return names;
 }
 
 async function directoryAt(path: string): Promise<string | undefined> {

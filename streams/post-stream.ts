@@ -3,8 +3,8 @@
 
 import { stableNonce } from '../core/snowflake.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
-import { createMessage, deleteMessage, editMessage, messagesAfter, refusedWith } from '../discord/messages.ts';
-import type { CallOptions, FileUpload, Rest } from '../discord/rest.ts';
+import { createMessage, deleteMessage, editMessage, refusedWith } from '../discord/messages.ts';
+import type { FileUpload, Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
 
 export interface StreamPart {
@@ -24,7 +24,7 @@ export interface PostStreamOptions {
   readonly thread: string;
   /** Derived from the identity of the part, so that a repeat after a crash creates no duplicate. */
   readonly nonce: (at: number) => readonly (string | number)[];
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   /** Called after every message with the messages that are open now. */
   readonly onShown?: (open: readonly OpenStreamMessage[]) => void;
   /** What to show instead of a part that failed; if undefined, the error is thrown. */
@@ -53,7 +53,7 @@ export async function postStreamParts(
     showing.onShown?.([...now]);
   }
   for (const { id } of now.splice(parts.length).flatMap((message) => message ?? []))
-    await deleteMessage(showing.rest, showing.thread, id, callOf(showing));
+    await deleteMessage(showing.rest, showing.thread, id, { signal: showing.signal });
   return now;
 }
 
@@ -73,11 +73,11 @@ async function edited(
   part: StreamPart,
   showing: PostStreamOptions,
 ): Promise<OpenStreamMessage | undefined> {
-  const { rest, thread } = showing;
+  const { rest, thread, signal } = showing;
   if (known.content === part.content && part.files === undefined) return known;
-  const edit = () => editMessage(rest, thread, known.id, part, callOf(showing));
+  const edit = () => editMessage(rest, thread, known.id, part, { signal });
   try {
-    await unarchiveAndRetry(rest, thread, edit, callOf(showing));
+    await unarchiveAndRetry(rest, thread, edit, { signal });
     return { id: known.id, content: part.content };
   } catch (error) {
     if (refusedWith(error, UNKNOWN_MESSAGE)) return undefined;
@@ -90,31 +90,12 @@ async function posted(
   part: StreamPart,
   showing: PostStreamOptions,
 ): Promise<OpenStreamMessage | undefined> {
-  const { rest, thread } = showing;
+  const { rest, thread, signal } = showing;
   const nonce = stableNonce('stream', thread, ...showing.nonce(at));
   const draft = { ...part, silent: true };
-  const message = await createMessage(rest, thread, nonce, draft, callOf(showing));
+  const message = await createMessage(rest, thread, nonce, draft, { signal });
   if (message === undefined) return undefined;
   // An earlier attempt may have created it with older content.
   const made = { id: message.id, content: message.content };
   return made.content === part.content ? made : edited(made, part, showing);
-}
-
-function callOf({ signal }: PostStreamOptions): { signal?: AbortSignal } {
-  return signal === undefined ? {} : { signal };
-}
-
-/** What a killed process posted but did not save: our own messages after the last one that it saved. */
-export async function unnoted(
-  rest: Rest,
-  thread: string,
-  botId: string,
-  after: string,
-  isOurs: (content: string) => boolean,
-  options: CallOptions = {},
-): Promise<readonly OpenStreamMessage[]> {
-  const messages = await messagesAfter(rest, thread, after, options);
-  return messages
-    .filter(({ author, content }) => author.id === botId && isOurs(content))
-    .map(({ id, content }) => ({ id, content }));
 }

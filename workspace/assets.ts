@@ -93,25 +93,21 @@ const SAFETY = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-interface Pages {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
-}
+/** Answers a part of the addresses. */
+export type PageHandler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 
-export function makePages(attachments: Uploads, door: AdmittedCaller): Pages {
+export function makePages(attachments: Uploads, door: AdmittedCaller): PageHandler {
   const assets = openAssets();
-  return {
-    async handle(request, response, url) {
-      if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
-      if (request.method !== 'GET' && request.method !== 'HEAD')
-        return end(response, 405, 'Only GET is answered here.');
-      if (request.headers['service-worker'] === 'script') return endWorker(response);
-      const asset = await assets.load(url.pathname);
-      if (asset !== undefined) return sendAsset(request, response, asset);
-      const file = attachments.locate(url.pathname);
-      if (file !== undefined && attachments.isSigned(url.pathname, url.searchParams.get('hm')))
-        return sendFile(response, file, url.pathname);
-      end(response, 404, 'There is nothing here.');
-    },
+  return async (request, response, url) => {
+    if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
+    if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'Only GET is answered here.');
+    if (request.headers['service-worker'] === 'script') return endWorker(response);
+    const asset = await assets.load(url.pathname);
+    if (asset !== undefined) return sendAsset(request, response, asset);
+    const file = attachments.locate(url.pathname);
+    if (file !== undefined && attachments.isSigned(url.pathname, url.searchParams.get('hm')))
+      return sendFile(response, file, url.pathname);
+    end(response, 404, 'There is nothing here.');
   };
 }
 
@@ -125,13 +121,11 @@ function endWorker(response: ServerResponse): void {
 }
 
 /** For the bot, the only client on the socket: an address that it saved before a restart must still work. */
-export function makeFiles(attachments: Uploads): Pages {
-  return {
-    async handle(request, response, url) {
-      const file = attachments.locate(url.pathname);
-      if (file === undefined || request.method !== 'GET') return end(response, 404, 'There is nothing here.');
-      sendFile(response, file, url.pathname);
-    },
+export function makeFiles(attachments: Uploads): PageHandler {
+  return async (request, response, url) => {
+    const file = attachments.locate(url.pathname);
+    if (file === undefined || request.method !== 'GET') return end(response, 404, 'There is nothing here.');
+    sendFile(response, file, url.pathname);
   };
 }
 

@@ -2,8 +2,8 @@
 
 import { readForm } from './check-form.ts';
 import type { OpenInteraction } from './open-interactions.ts';
-import { composeMessage, EPHEMERAL, postMessage, requireUnlocked, wakeFor } from './posting.ts';
-import { interactionMessageSchema } from './request-schemas.ts';
+import { composeMessage, postMessage, requireUnlocked, wakeFor } from './posting.ts';
+import { EPHEMERAL, interactionMessageSchema } from './request-schemas.ts';
 import type { RouteCall } from './rest-server.ts';
 import { findMessage, type StoredMessage } from './storage/store.ts';
 import { wireMessage } from './wire/message.ts';

@@ -7,19 +7,16 @@ import { ThreadmuxError } from '../core/errors.ts';
 import type { WorkspaceEntrance } from './access/admit.ts';
 import { othersKeepConnections } from './access/kept-connections.ts';
 import { SIGN_IN } from './access/sign-in.ts';
+import type { PageHandler } from './assets.ts';
 import type { GatewayServer } from './gateway/gateway-server.ts';
-import { API, type RestServer } from './rest-server.ts';
-
-interface Part {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void>;
-}
+import { API, type RestHandler } from './rest-server.ts';
 
 interface Parts {
   readonly entrance: WorkspaceEntrance;
-  readonly rest: RestServer;
-  readonly pages: Part;
+  readonly rest: RestHandler;
+  readonly pages: PageHandler;
   /** Not on the socket: the bot has its token. */
-  readonly signIn?: Part;
+  readonly signIn?: PageHandler;
   readonly gateway: GatewayServer;
   log(line: string): void;
 }
@@ -157,10 +154,10 @@ export function serve(server: Server, parts: Parts): void {
 }
 
 function answer(parts: Parts, request: IncomingMessage, response: ServerResponse, url: URL) {
-  if (url.pathname.startsWith(`${API}/`)) return parts.rest.handle(request, response, url, parts.entrance);
+  if (url.pathname.startsWith(`${API}/`)) return parts.rest(request, response, url, parts.entrance);
   const isSignIn = url.pathname.startsWith(SIGN_IN);
-  const part = (isSignIn ? parts.signIn : undefined) ?? parts.pages;
-  return part.handle(request, response, url);
+  const handle = (isSignIn ? parts.signIn : undefined) ?? parts.pages;
+  return handle(request, response, url);
 }
 
 /** The requested address; undefined if it is invalid. */

@@ -8,13 +8,11 @@ import {
 } from '../discord/error-codes.ts';
 import { publishMembers, publishMessage, publishMessageGone, publishThread } from './gateway/publish.ts';
 import { refuse, refuseField, type UploadedFile } from './request-body.ts';
-import { type AllowedMentions, type EditForm, type MessageForm, numbered } from './request-schemas.ts';
+import { type AllowedMentions, type EditForm, EPHEMERAL, type MessageForm, numbered } from './request-schemas.ts';
 import { findMessage, type StoredAttachment, type StoredMessage, type StoredThread } from './storage/store.ts';
 import { beyondLimits, cleanFilename, MAX_FILES } from './storage/uploads.ts';
 import { isoOf } from './wire/guild.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
-
-export const EPHEMERAL = 64;
 
 /** The thread, `undefined` for the only channel; any other id is refused. */
 export function requireThread(world: WorkspaceContext, channelId: string): StoredThread | undefined {
@@ -136,9 +134,13 @@ function richEmbeds(embeds: MessageForm['embeds']): unknown[] {
   return (embeds ?? []).map((embed) => ({ type: 'rich', ...embed }));
 }
 
-export function postMessage(world: WorkspaceContext, message: StoredMessage): void {
+function store(world: WorkspaceContext, message: StoredMessage): void {
   if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
   else world.commit({ t: 'message', message });
+}
+
+export function postMessage(world: WorkspaceContext, message: StoredMessage): void {
+  store(world, message);
   publishMessage(world, 'MESSAGE_CREATE', message);
   for (const old of beyondLimits(world.state, message.channel_id)) removeMessage(world, old);
 }
@@ -146,8 +148,7 @@ export function postMessage(world: WorkspaceContext, message: StoredMessage): vo
 export function replaceMessage(world: WorkspaceContext, message: StoredMessage): void {
   const before =
     world.interactions.ephemeral.get(message.id) ?? findMessage(world.state, message.channel_id, message.id);
-  if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
-  else world.commit({ t: 'message', message });
+  store(world, message);
   // Only now: a full disk may have refused the change.
   for (const { id } of before?.attachments ?? []) {
     if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);

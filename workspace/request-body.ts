@@ -2,35 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
 import { MOST_LEVELS, parseJson } from '../core/json.ts';
-import {
-  ALREADY_ACKNOWLEDGED,
-  EMPTY_MESSAGE,
-  FILE_TOO_LARGE,
-  INVALID_FORM,
-  INVALID_JSON,
-  MISSING_ACCESS,
-  MISSING_PERMISSIONS,
-  NOT_THE_AUTHOR,
-  REQUEST_TOO_LARGE,
-  SYSTEM_MESSAGE,
-  THREAD_ALREADY_CREATED,
-  THREAD_ARCHIVED,
-  THREAD_LOCKED,
-  TOO_MANY_ATTACHMENTS,
-  TOO_MANY_COMMANDS,
-  TOO_MANY_REACTIONS,
-  UNKNOWN_APPLICATION,
-  UNKNOWN_CHANNEL,
-  UNKNOWN_COMMAND,
-  UNKNOWN_EMOJI,
-  UNKNOWN_GUILD,
-  UNKNOWN_INTERACTION,
-  UNKNOWN_MEMBER,
-  UNKNOWN_MESSAGE,
-  UNKNOWN_USER,
-  UNKNOWN_WEBHOOK,
-  WRONG_CHANNEL_TYPE,
-} from '../discord/error-codes.ts';
+import * as codes from '../discord/error-codes.ts';
 import { MAX_FILE_BYTES, MAX_FILES } from './storage/uploads.ts';
 
 const MAX_REQUEST_BYTES = 25 * 1024 * 1024;
@@ -64,7 +36,7 @@ export async function readBytes(request: IncomingMessage, maxBytes = MAX_REQUEST
 }
 
 export async function parseBody(bytes: Buffer | 'too-large', contentType: string | undefined): Promise<RequestBody> {
-  if (bytes === 'too-large') refuse(REQUEST_TOO_LARGE);
+  if (bytes === 'too-large') refuse(codes.REQUEST_TOO_LARGE);
   if (bytes.length === 0) return { payload: undefined, uploads: [] };
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json') return { payload: jsonIn(bytes.toString()), uploads: [] };
@@ -80,8 +52,8 @@ export async function parseBody(bytes: Buffer | 'too-large', contentType: string
   for (const [name, file] of form) {
     const key = /^files\[(\d{1,4})\]$/.exec(name)?.[1] ?? (name === 'file' ? '0' : undefined);
     if (key === undefined || typeof file === 'string') continue;
-    if (uploads.length === MAX_FILES) refuse(TOO_MANY_ATTACHMENTS);
-    if (file.size > MAX_FILE_BYTES) refuse(FILE_TOO_LARGE);
+    if (uploads.length === MAX_FILES) refuse(codes.TOO_MANY_ATTACHMENTS);
+    if (file.size > MAX_FILE_BYTES) refuse(codes.FILE_TOO_LARGE);
     const data = Buffer.from(await file.arrayBuffer());
     uploads.push({ key, filename: file.name, contentType: file.type || undefined, data });
   }
@@ -105,7 +77,8 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<FormDa
       ? undefined
       : await new Response(bytes as Uint8Array<ArrayBuffer>, { headers }).formData().catch(() => undefined);
   return (
-    form ?? refuseWith({ status: 400, body: { message: 'The multipart body could not be read.', code: INVALID_JSON } })
+    form ??
+    refuseWith({ status: 400, body: { message: 'The multipart body could not be read.', code: codes.INVALID_JSON } })
   );
 }
 
@@ -114,7 +87,7 @@ function jsonIn(text: string): unknown {
     // Less than clients accept, because it is sent back to them inside an event or a list.
     return parseJson(text, MOST_LEVELS / 2);
   } catch {
-    refuse(INVALID_JSON);
+    refuse(codes.INVALID_JSON);
   }
 }
 
@@ -126,32 +99,32 @@ export interface RefusalAnswer {
 }
 
 const REFUSALS = {
-  [UNKNOWN_APPLICATION]: [404, 'Unknown Application'],
-  [UNKNOWN_CHANNEL]: [404, 'Unknown Channel'],
-  [UNKNOWN_GUILD]: [404, 'Unknown Guild'],
-  [UNKNOWN_MEMBER]: [404, 'Unknown Member'],
-  [UNKNOWN_MESSAGE]: [404, 'Unknown Message'],
-  [UNKNOWN_USER]: [404, 'Unknown User'],
-  [UNKNOWN_EMOJI]: [400, 'Unknown Emoji'],
-  [UNKNOWN_WEBHOOK]: [404, 'Unknown Webhook'],
-  [UNKNOWN_INTERACTION]: [404, 'Unknown interaction'],
-  [UNKNOWN_COMMAND]: [404, 'Unknown application command'],
-  [TOO_MANY_REACTIONS]: [400, 'Maximum number of reactions reached (20)'],
-  [TOO_MANY_ATTACHMENTS]: [400, 'Maximum number of attachments in a message reached (10)'],
-  [TOO_MANY_COMMANDS]: [400, 'Maximum number of application commands reached (100)'],
-  [REQUEST_TOO_LARGE]: [413, 'Request entity too large'],
-  [ALREADY_ACKNOWLEDGED]: [400, 'Interaction has already been acknowledged.'],
-  [MISSING_ACCESS]: [403, 'Missing Access'],
-  [NOT_THE_AUTHOR]: [403, 'Cannot edit a message authored by another user'],
-  [EMPTY_MESSAGE]: [400, 'Cannot send an empty message'],
-  [MISSING_PERMISSIONS]: [403, 'Missing Permissions'],
-  [SYSTEM_MESSAGE]: [400, 'Cannot execute action on a system message'],
-  [WRONG_CHANNEL_TYPE]: [400, 'Cannot execute action on this channel type'],
-  [FILE_TOO_LARGE]: [413, 'File uploaded exceeds the maximum size'],
-  [THREAD_ARCHIVED]: [400, 'Thread is archived'],
-  [INVALID_JSON]: [400, 'The request body contains invalid JSON.'],
-  [THREAD_ALREADY_CREATED]: [400, 'A thread has already been created for this message'],
-  [THREAD_LOCKED]: [403, 'Thread is locked'],
+  [codes.UNKNOWN_APPLICATION]: [404, 'Unknown Application'],
+  [codes.UNKNOWN_CHANNEL]: [404, 'Unknown Channel'],
+  [codes.UNKNOWN_GUILD]: [404, 'Unknown Guild'],
+  [codes.UNKNOWN_MEMBER]: [404, 'Unknown Member'],
+  [codes.UNKNOWN_MESSAGE]: [404, 'Unknown Message'],
+  [codes.UNKNOWN_USER]: [404, 'Unknown User'],
+  [codes.UNKNOWN_EMOJI]: [400, 'Unknown Emoji'],
+  [codes.UNKNOWN_WEBHOOK]: [404, 'Unknown Webhook'],
+  [codes.UNKNOWN_INTERACTION]: [404, 'Unknown interaction'],
+  [codes.UNKNOWN_COMMAND]: [404, 'Unknown application command'],
+  [codes.TOO_MANY_REACTIONS]: [400, 'Maximum number of reactions reached (20)'],
+  [codes.TOO_MANY_ATTACHMENTS]: [400, 'Maximum number of attachments in a message reached (10)'],
+  [codes.TOO_MANY_COMMANDS]: [400, 'Maximum number of application commands reached (100)'],
+  [codes.REQUEST_TOO_LARGE]: [413, 'Request entity too large'],
+  [codes.ALREADY_ACKNOWLEDGED]: [400, 'Interaction has already been acknowledged.'],
+  [codes.MISSING_ACCESS]: [403, 'Missing Access'],
+  [codes.NOT_THE_AUTHOR]: [403, 'Cannot edit a message authored by another user'],
+  [codes.EMPTY_MESSAGE]: [400, 'Cannot send an empty message'],
+  [codes.MISSING_PERMISSIONS]: [403, 'Missing Permissions'],
+  [codes.SYSTEM_MESSAGE]: [400, 'Cannot execute action on a system message'],
+  [codes.WRONG_CHANNEL_TYPE]: [400, 'Cannot execute action on this channel type'],
+  [codes.FILE_TOO_LARGE]: [413, 'File uploaded exceeds the maximum size'],
+  [codes.THREAD_ARCHIVED]: [400, 'Thread is archived'],
+  [codes.INVALID_JSON]: [400, 'The request body contains invalid JSON.'],
+  [codes.THREAD_ALREADY_CREATED]: [400, 'A thread has already been created for this message'],
+  [codes.THREAD_LOCKED]: [403, 'Thread is locked'],
 } as const satisfies Record<number, readonly [number, string]>;
 
 type RefusalCode = keyof typeof REFUSALS;
@@ -172,7 +145,7 @@ export interface FormError {
 }
 
 export function refuseForm(errors: FormErrors): never {
-  throw refusal({ status: 400, body: { message: 'Invalid Form Body', code: INVALID_FORM, errors } });
+  throw refusal({ status: 400, body: { message: 'Invalid Form Body', code: codes.INVALID_FORM, errors } });
 }
 
 export function refuseField(path: readonly (string | number)[], code: string, message: string): never {

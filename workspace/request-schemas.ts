@@ -114,7 +114,8 @@ const attachment = z.object({ id: snowflake, filename: text(0, 1024).nullish(), 
 const embeds = z.array(z.record(z.string(), z.unknown())).max(10);
 
 const SUPPRESS_EMBEDS = 4;
-const EPHEMERAL = 64;
+/** Only the user sees it, until the server stops. */
+export const EPHEMERAL = 64;
 const SUPPRESS_NOTIFICATIONS = 4096;
 const COMPONENTS_V2 = 32768;
 

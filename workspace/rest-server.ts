@@ -17,9 +17,12 @@ import type { Viewer, WorkspaceContext } from './workspace-context.ts';
 
 export const API = '/api/v10';
 
-export interface RestServer {
-  handle(request: IncomingMessage, response: ServerResponse, url: URL, by: WorkspaceEntrance): Promise<void>;
-}
+export type RestHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  by: WorkspaceEntrance,
+) => Promise<void>;
 
 interface RestServerOptions {
   readonly world: WorkspaceContext;
@@ -28,23 +31,21 @@ interface RestServerOptions {
   log(line: string): void;
 }
 
-export function makeRestServer(options: RestServerOptions): RestServer {
+export function makeRestServer(options: RestServerOptions): RestHandler {
   const { inspection } = options;
-  return {
-    async handle(request, response, url, by) {
-      const method = request.method ?? 'GET';
-      const path = url.pathname.slice(API.length);
-      const permit = permitOf(options.routes, request, path, by);
-      if (permit.kind === 'denied')
-        return send(response, { ...permit.answer, headers: { ...permit.answer.headers, Connection: 'close' } });
-      const bytes = await readBytes(request).catch(() => undefined);
-      if (bytes === undefined) return void response.destroy();
-      const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
-      const answer = () => ('status' in read ? read : answerTo(options, request, url, permit, read));
-      const body = 'status' in read ? undefined : read.payload;
-      const inspected = { method, path, actor: permit.actor, body };
-      send(response, (await inspection.request?.(inspected, answer)) ?? answer());
-    },
+  return async (request, response, url, by) => {
+    const method = request.method ?? 'GET';
+    const path = url.pathname.slice(API.length);
+    const permit = permitOf(options.routes, request, path, by);
+    if (permit.kind === 'denied')
+      return send(response, { ...permit.answer, headers: { ...permit.answer.headers, Connection: 'close' } });
+    const bytes = await readBytes(request).catch(() => undefined);
+    if (bytes === undefined) return void response.destroy();
+    const read = await parseBody(bytes, request.headers['content-type']).catch(refusalOf);
+    const answer = () => ('status' in read ? read : answerTo(options, request, url, permit, read));
+    const body = 'status' in read ? undefined : read.payload;
+    const inspected = { method, path, actor: permit.actor, body };
+    send(response, (await inspection.request?.(inspected, answer)) ?? answer());
   };
 }
 
@@ -65,12 +66,14 @@ function permitOf(
   if (match.kind === 'unknown') return denied(404, '404: Not Found');
   if (match.kind === 'wrong-method') return denied(405, '405: Method Not Allowed');
   const actor = access.kind === 'actor' ? access.actor : undefined;
-  return mayCall(match.route, actor) ? { ...match, actor } : denied(401, '401: Unauthorized');
+  return mayCall(match.route, actor) ? { ...match, actor } : UNAUTHORIZED;
 }
 
 function denied(status: number, message: string): Denied {
   return { kind: 'denied', answer: { status, body: { message, code: 0 } } };
 }
+
+const UNAUTHORIZED = denied(401, '401: Unauthorized');
 
 function refusalOf(error: unknown): RefusalAnswer {
   const answer = answerOf(error);
@@ -104,15 +107,13 @@ function answerTo(
   }
 }
 
-const UNAUTHORIZED: RefusalAnswer = { status: 401, body: { message: '401: Unauthorized', code: 0 } };
-
 function deny(access: Access, userAgent: string | undefined, whose: Actor): RefusalAnswer | undefined {
   if (access.kind === 'refused')
     return { status: 403, body: `The request's ${access.because} is not this workspace's.` };
   const claimsBot = whose === 'bot' && access.kind !== 'nobody';
   if (claimsBot && !/^DiscordBot \([^,)]+, ?[^)]+\)/.test(userAgent ?? ''))
     return { status: 403, body: 'error code: 1010' };
-  return access.kind === 'wrong-token' ? UNAUTHORIZED : undefined;
+  return access.kind === 'wrong-token' ? UNAUTHORIZED.answer : undefined;
 }
 
 function mayCall(route: RestRoute, actor: Actor | undefined): boolean {

@@ -25,7 +25,13 @@ import { personRoutes } from './routes/user-actions.ts';
 import { openMemory } from './storage/journal.ts';
 import type { StoredThread, WorkspaceState } from './storage/store.ts';
 import { openUploads, uploadsOf } from './storage/uploads.ts';
-import { loadIdentity, type PanelData, type ThreadState, type WorkspaceContext } from './workspace-context.ts';
+import {
+  type Identity,
+  loadIdentity,
+  type PanelData,
+  type ThreadState,
+  type WorkspaceContext,
+} from './workspace-context.ts';
 
 export interface WorkspaceOptions {
   /** The folder for all data. */
@@ -42,17 +48,11 @@ export interface WorkspaceOptions {
   readonly log?: (line: string) => void;
 }
 
-export interface Workspace {
+export interface Workspace extends Identity {
   /** The address of the page. */
   readonly url: string;
   /** The bot's Unix socket; only our own user can open it. */
   readonly api: string;
-  readonly token: string;
-  readonly guildId: string;
-  readonly channelId: string;
-  readonly userId: string;
-  readonly botId: string;
-  readonly applicationId: string;
   /** Signs in one browser, once, within 15 minutes. */
   newLink(): string;
   /** What the session of a thread does, for the page. */
@@ -168,19 +168,13 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     unlock();
   };
   let closing: Promise<void> | undefined;
-  const { guildId, channelId, userId, botId, applicationId, token } = identity;
   return {
+    ...identity,
     url,
     api: `unix:${socket}:${API}`,
-    token,
     newLink,
     tellState: (thread, state) => publishState(world, thread, state),
     tellPanel: (view) => publishPanel(world, view),
-    guildId,
-    channelId,
-    userId,
-    botId,
-    applicationId,
     close() {
       closing ??= close();
       return closing;

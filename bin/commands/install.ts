@@ -11,8 +11,15 @@ import { readUserFile } from '../../home/user-owned-file.ts';
 import { localHost } from '../../hosts/host.ts';
 import { type InstallOptions, install, uninstall, userSettings } from '../../install/install.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
-import { hasPlugin, installPlugin, type PluginParts, uninstallPlugin } from '../../install/plugin.ts';
-import { findBoth, findPlugin, PLUGIN_NAME } from '../../install/plugin-places.ts';
+import {
+  findBoth,
+  findPlugin,
+  hasPlugin,
+  installPlugin,
+  PLUGIN_NAME,
+  type PluginParts,
+  uninstallPlugin,
+} from '../../install/plugin.ts';
 import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';

@@ -9,10 +9,10 @@ import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
+import { readBeginning } from '../../home/checked-file.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
-import { readBeginning } from '../../home/regular-file.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';

@@ -1,6 +1,6 @@
 // Checks that Claude Code on this machine does not have both our hooks and our plugin.
 
-import { findBoth, findPlugin, PLUGIN_NAME } from '../../install/plugin-places.ts';
+import { findBoth, findPlugin, PLUGIN_NAME } from '../../install/plugin.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
 interface PluginFacts {

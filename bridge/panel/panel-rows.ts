@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { loadStatus, parseStatusLineInput } from '../../agents/status-line.ts';
 import { settingsOf } from '../../core/project.ts';
 import { labelOf } from '../../core/session-name.ts';
-import { readBeginning } from '../../home/regular-file.ts';
+import { readBeginning } from '../../home/checked-file.ts';
 import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { isThreadmuxError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { stableNonce } from '../../core/snowflake.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, refusedWith } from '../../discord/messages.ts';
@@ -130,32 +131,24 @@ function storedPart({ content, files }: StreamPart) {
 }
 
 // Posting is retried until it succeeds or is refused: a server that does not answer may be back later.
-interface RetryUntilPostedOptions {
-  readonly thread: string;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}
-
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
 /** Resolves with the error if it was refused; resolves in any case when the signal aborts. */
 async function retryUntilPosted(
   show: () => Promise<unknown>,
-  trying: RetryUntilPostedOptions,
+  { thread, log, signal }: PostTurnOptions,
 ): Promise<Error | undefined> {
-  const { thread, log, signal } = trying;
-  for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-    try {
-      await show();
-      return undefined;
-    } catch (error) {
-      log.warn('showing what an agent said', { thread, because: (error as Error).message });
-      if (!isPassing(error)) return error as Error;
-    }
-    await pause(waitMs, signal);
+  if (signal.aborted) return undefined;
+  const onFailure = (error: unknown) => {
+    log.warn('showing what an agent said', { thread, because: (error as Error).message });
+    if (!isPassing(error)) throw error;
+  };
+  try {
+    await keepTrying(show, { ...PAUSES, signal, onFailure });
+    return undefined;
+  } catch (error) {
+    return signal.aborted ? undefined : (error as Error);
   }
-  return undefined;
 }
 
 /** A refused token will be replaced, so keep trying. */

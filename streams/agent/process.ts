@@ -127,11 +127,11 @@ export function withoutNoise(stderr: string): string {
 }
 
 /**
- // * An agent may start every tool in its own session and leave it behind when it is killed, so a process group is not enough.
- // * So: all descendants, and all processes with this turn's mark in their environment, whatever their parent is now.
- // * Processes below a tmux server are meant to stay; TMUX in an environment proves nothing. A process that has cleared its
- // * environment and left its parent is not found. First TERM, after two seconds KILL; it exits when no process is left.
- // * The agent runs in the foreground, because a shell makes background processes ignore SIGINT.
+ * An agent may start every tool in its own session and leave it behind when it is killed, so a process group is not enough.
+ * So: all descendants, and all processes with this turn's mark in their environment, whatever their parent is now.
+ * Processes below a tmux server are meant to stay; TMUX in an environment proves nothing. A process that has cleared its
+ * environment and left its parent is not found. First TERM, after two seconds KILL; it exits when no process is left.
+ * The agent runs in the foreground, because a shell makes background processes ignore SIGINT.
  */
 export const SUPERVISOR = `mark=$1; dir=$2; shell=$3; line=$4
 exec 4<&0 5>&1 </dev/null >/dev/null

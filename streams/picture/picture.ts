@@ -75,7 +75,7 @@ export const FONTS = {
 export const FONT_LICENSES = { 'DejaVu.LICENSE': 'dejavu-fonts-ttf/LICENSE' } as const;
 
 export function fontFile(name: keyof typeof FONTS): string {
-  const copy = fileURLToPath(new URL(`../fonts/${name}`, import.meta.url));
+  const copy = fileURLToPath(new URL(`./fonts/${name}`, import.meta.url));
   return existsSync(copy) ? copy : createRequire(import.meta.url).resolve(FONTS[name]);
 }
 

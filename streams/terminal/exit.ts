@@ -6,7 +6,7 @@ import { untrustedText } from '../../core/untrusted-text.ts';
 import { createMessage } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { screenBlock } from '../../threads/notices.ts';
-import { amount } from './flood.ts';
+import { linesInWords } from './message-plan.ts';
 import type { TextStore } from './state.ts';
 
 interface ExitContext {
@@ -79,10 +79,7 @@ function bySignal(code: number): boolean {
   return code > 128 && code <= 128 + 31;
 }
 
-interface TerminalExit {
-  readonly ending: TerminalEnding;
-  readonly startedAt: number;
-  readonly lines: number;
+interface TerminalExit extends Pick<ExitContext, 'ending' | 'startedAt' | 'lines'> {
   /** Empty if they are visible just above. */
   readonly lastLines: string;
   /** Whether the attached file has all of the text; undefined without a file. */
@@ -110,8 +107,7 @@ export function terminalSummary(
   startedAt: number,
   ended: { readonly at: number; readonly how: string },
 ): string {
-  const counted = `${amount(lines)} ${lines === 1 ? 'line' : 'lines'}`;
-  return `${counted} in ${formatDuration(ended.at - startedAt)}; ${ended.how}`;
+  return `${linesInWords(lines)} in ${formatDuration(ended.at - startedAt)}; ${ended.how}`;
 }
 
 function capital(text: string): string {

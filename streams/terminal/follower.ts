@@ -5,10 +5,10 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { explain, isThreadmuxError } from '../../core/errors.ts';
 import { stableNonce } from '../../core/snowflake.ts';
-import { createMessage } from '../../discord/messages.ts';
+import { createMessage, messagesAfter } from '../../discord/messages.ts';
 import { type StreamRecord, saveStreamRecord, streamFolder } from '../../home/stream-record.ts';
 import type { EmulatorSize } from '../emulator/snapshot.ts';
-import { type OpenStreamMessage, unnoted } from '../post-stream.ts';
+import type { OpenStreamMessage } from '../post-stream.ts';
 import { endingWords, isExitMessage, postExit, type TerminalEnding } from './exit.ts';
 import { isStreamMessage } from './message-plan.ts';
 import { createRetryLimit, openTerminalOutput, TERMINAL_SIZE, type TerminalOutput } from './output-reader.ts';
@@ -58,12 +58,9 @@ export function createFollower(
   const { rest, botId, log } = parts;
   const { thread, startedAt } = from;
   const folder = streamFolder(parts.home, thread);
-  const everyMs = options.everyMs ?? EVERY_MS;
-  const quietMs = options.quietMs ?? QUIET_MS;
-  const fileBytes = options.fileBytes ?? FILE_BYTES;
+  const { everyMs = EVERY_MS, quietMs = QUIET_MS, fileBytes = FILE_BYTES, retryMs, lackingMs } = options;
   const closing = new AbortController();
   const { signal } = closing;
-  const { retryMs, lackingMs } = options;
   const retried = createRetryLimit({ thread, log, signal, retryMs, lackingMs });
   /** Aborted when the program has ended or the follower is closed: stop waiting for output. */
   const over = new AbortController();
@@ -196,10 +193,12 @@ export function createFollower(
   }
 
   /** What an earlier process posted but could not save in the state before it was killed. */
-  function postedUnnoted(state: TerminalState | undefined): Promise<readonly OpenStreamMessage[]> {
+  async function postedUnnoted(state: TerminalState | undefined): Promise<readonly OpenStreamMessage[]> {
     const after = state?.open.at(-1)?.id || state?.last || thread;
-    const ours = (content: string) => isStreamMessage(content) || isExitMessage(content);
-    return unnoted(rest, thread, botId, after, ours, { signal });
+    const messages = await messagesAfter(rest, thread, after, { signal });
+    return messages
+      .filter(({ author, content }) => author.id === botId && (isStreamMessage(content) || isExitMessage(content)))
+      .map(({ id, content }) => ({ id, content }));
   }
 
   /** Falls back to a message without any output if Discord refuses the output. */

@@ -42,8 +42,8 @@ export interface TerminalLog {
 export function openTerminalLog(folder: string, from: LogPosition): TerminalLog {
   let { segment, offset } = from;
   const path = (number: number) => join(folder, String(number));
-  const later = () => segments(folder).filter((number) => number > segment);
-  const hasMore = () => sizeOf(path(segment)) > offset || later().length > 0;
+  const later = () => segmentsIn(folder).filter((number) => number > segment);
+  const hasMore = () => logBytes(path(segment)) > offset || later().length > 0;
   return {
     read(maxBytes) {
       for (;;) {
@@ -65,7 +65,7 @@ export function openTerminalLog(folder: string, from: LogPosition): TerminalLog 
     hasMore,
     isEnded: () => existsSync(join(folder, 'end')) && !hasMore(),
     forget(before) {
-      for (const number of segments(folder)) if (number < before.segment) rmSync(path(number), { force: true });
+      for (const number of segmentsIn(folder)) if (number < before.segment) rmSync(path(number), { force: true });
     },
     changed(ms, signal) {
       return new Promise((resolve) => {
@@ -96,7 +96,8 @@ function watching(folder: string, tell: () => void): FSWatcher | undefined {
   }
 }
 
-function segments(folder: string): readonly number[] {
+/** The numbers of the segments, in order. */
+export function segmentsIn(folder: string): readonly number[] {
   return readdirSync(folder)
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -120,6 +121,6 @@ function readAt(path: string, offset: number, maxBytes: number): Uint8Array | un
   }
 }
 
-function sizeOf(path: string): number {
+export function logBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -1,4 +1,5 @@
-// Decides what the messages of a terminal show next, and how many of them are final. Pure.
+// Decides what the messages of a terminal show next, and how many of them are final. More output at once than is shown becomes
+// one message that counts its lines. Pure.
 
 interface TextPlan {
   readonly kind: 'text';
@@ -49,13 +50,41 @@ export function isStreamMessage(content: string): boolean {
   return /^… [\d,]+ lines? …/.test(content) || content === REFUSED || content.startsWith(blockOf('').slice(0, -3));
 }
 
+/** During a flood: the number of lines and the end of the screen. */
+export function floodNow(lines: number, live: string): string {
+  const head = `${countOf(lines)}\n`;
+  return head + (live.trim() === '' ? '' : blockOfEnd(live, MESSAGE_LIMIT - head.length));
+}
+
+/** After a flood, with its text attached; `kept` is the number of lines in the file. */
+export function floodDone(lines: number, kept: number): string {
+  if (kept === lines) return `${countOf(lines)}\n-# Too fast to show here; all of it is attached.`;
+  return `${countOf(lines)}\n-# Too much to keep: only the last ${amount(kept)} lines are attached.`;
+}
+
+export function isFloodDone(content: string): boolean {
+  return /^… [\d,]+ lines? …\n-# /.test(content);
+}
+
+function countOf(lines: number): string {
+  return `… ${linesInWords(lines)} …`;
+}
+
+export function linesInWords(lines: number): string {
+  return `${amount(lines)} ${lines === 1 ? 'line' : 'lines'}`;
+}
+
+function amount(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
 // Splits a text of any length into messages, each a slice in a code block, and back: together the slices are the text, byte
 // for byte. Pure.
 
 /** The language distinguishes output from our other messages in the thread. */
 const OPEN = '```text\n';
 const CLOSE = '```';
-export const MESSAGE_LIMIT = 2000;
+const MESSAGE_LIMIT = 2000;
 const ROOM = MESSAGE_LIMIT - OPEN.length - CLOSE.length;
 
 export interface Slice {

@@ -5,8 +5,16 @@ import { TOO_MANY_EDITS_OF_OLD_MESSAGE } from '../../discord/error-codes.ts';
 import { deleteMessage, refusedWith } from '../../discord/messages.ts';
 import type { Rest } from '../../discord/rest.ts';
 import { type OpenStreamMessage, type PostStreamOptions, postStreamParts, type StreamPart } from '../post-stream.ts';
-import { floodDone, floodNow, isFloodDone } from './flood.ts';
-import { planTextMessages, REFUSED, type Slice, sliceOf, slicesOf } from './message-plan.ts';
+import {
+  floodDone,
+  floodNow,
+  isFloodDone,
+  planTextMessages,
+  REFUSED,
+  type Slice,
+  sliceOf,
+  slicesOf,
+} from './message-plan.ts';
 import { linesIn, refusedForGood, TRIES } from './output-reader.ts';
 import type { TerminalState, TextStore } from './state.ts';
 

@@ -1,14 +1,14 @@
 // Follows a terminal on another host: copies its log here, segment by segment, and reads the copy like the log of a local
 // terminal. The copy itself shows how far it is, so a restart or an unreachable host loses and repeats nothing.
 
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explain } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
-import { LOG_START, type LogPosition } from './log.ts';
+import { LOG_START, type LogPosition, logBytes, segmentsIn } from './log.ts';
 import { isUnknown, NUDGES, nudge, type PaneSeen } from './panes.ts';
 import { type RemoteLogState, type RemotePiece, readRemoteLog } from './remote-log.ts';
 
@@ -126,8 +126,8 @@ export function followRemote(far: RemoteTerminal): RemoteFollower {
 /** How far the copy is. Its newest segment is only removed when there is a newer one. */
 function reached(copy: string): LogPosition {
   mkdirSync(copy, { recursive: true, mode: 0o700 });
-  const segment = Math.max(0, ...segmentsOf(copy));
-  return segment === 0 ? LOG_START : { segment, offset: sizeOf(copy, segment) };
+  const segment = segmentsIn(copy).at(-1);
+  return segment === undefined ? LOG_START : { segment, offset: logBytes(join(copy, String(segment))) };
 }
 
 /** True if there was anything new. A segment is synced to disk before the next one begins, because it is then removed on the host. */
@@ -154,16 +154,6 @@ export async function copyPieces(copy: string, pieces: readonly RemotePiece[]): 
 }
 
 function copyBytes(copy: string): number {
-  return segmentsOf(copy).reduce((sum, number) => sum + Math.max(SEGMENT_BYTES, sizeOf(copy, number)), 0);
-}
-
-function segmentsOf(copy: string): readonly number[] {
-  if (!existsSync(copy)) return [];
-  return readdirSync(copy)
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number);
-}
-
-function sizeOf(copy: string, segment: number): number {
-  return statSync(join(copy, String(segment)), { throwIfNoEntry: false })?.size ?? 0;
+  const paths = existsSync(copy) ? segmentsIn(copy).map((segment) => join(copy, String(segment))) : [];
+  return paths.reduce((sum, path) => sum + Math.max(SEGMENT_BYTES, logBytes(path)), 0);
 }

@@ -49,11 +49,8 @@ export async function prepareRemoteLog(
   await host.sh(PREPARE, [folder, before, ...known], { doing: 'make the folder of a log' });
 }
 
-export async function removeRemoteLog(host: Host, folder: string, signal?: AbortSignal): Promise<void> {
-  await host.sh(REMOVE, [folder], {
-    doing: 'remove the log of a terminal',
-    ...(signal === undefined ? {} : { signal }),
-  });
+export async function removeRemoteLog(host: Host, folder: string, signal: AbortSignal): Promise<void> {
+  await host.sh(REMOVE, [folder], { doing: 'remove the log of a terminal', signal });
 }
 
 /** Rejects if the host or its tmux did not answer: that must never count as the end of the program. */
@@ -122,8 +119,8 @@ done
 rm -rf "$own" && mkdir -p "$log"`;
 
 /**
- // * Complete segments are sent with their size, and the last one up to its current end. Each file is opened before its size is
- // * read: the cap may remove the file meanwhile, and the announced bytes must follow.
+ * Complete segments are sent with their size, and the last one up to its current end. Each file is opened before its size is
+ * read: the cap may remove the file meanwhile, and the announced bytes must follow.
  */
 const LOOK = `pane=$1; format=$2; folder=$3; segment=$4; offset=$5; blocks=$6
 if row=$(t display-message -p -t "$pane" "$format" 2>&1); then printf 'pane %s\\n' "$row"

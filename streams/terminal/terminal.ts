@@ -187,12 +187,10 @@ function farEvent(folder: string): string {
 
 /** Discord may be unreachable or refuse us, so the wait is limited. */
 async function inTime(running: Promise<void>, ms: number, giveUp: () => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  }).then(giveUp);
+  const over = new AbortController();
+  const late = sleep(ms, undefined, { signal: over.signal }).then(giveUp, () => {});
   await Promise.race([running, late]);
-  clearTimeout(timer);
+  over.abort();
 }
 
 function logFolder(home: Home, thread: string): string {

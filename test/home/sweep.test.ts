@@ -33,9 +33,6 @@ describe('the sweep', () => {
     ['inbox/1.json', 900, false],
     ['answers/0123', 31, true],
     ['answers/0123', 6, false],
-    ['panes', 0, true],
-    ['questions', 0, true],
-    ['receipts', 0, true],
   ])('removes %s after %d days: %s', (name, days, isSwept) => {
     expect(swept([name, days])).toEqual(isSwept ? [name] : []);
   });
@@ -69,13 +66,11 @@ describe('the home', () => {
     put(home, 'files/2/new.png', 1);
     put(home, 'status/old.json', 40);
     put(home, 'status/new.json', 1);
-    put(home, 'panes/1.json', 1);
     put(home, 'threads/1.json', 400);
     put(home, 'config.json', 400);
     sweepHome(home);
     expect(readdirSync(home.path('files'))).toEqual(['2']);
     expect(readdirSync(home.path('status'))).toEqual(['new.json']);
-    expect(existsSync(home.path('panes'))).toBe(false);
     expect(readdirSync(home.path('threads'))).toEqual(['1.json']);
     expect(existsSync(home.path('config.json'))).toBe(true);
   });

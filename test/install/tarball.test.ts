@@ -26,15 +26,10 @@ describe('the packed npm package', () => {
     writeFileSync(join(me.home, '.tmux.conf'), 'set -g mouse on');
     const before = folderListing(me.home);
     const root = installPackage(join(me.home, '..', 'pre fix'));
-    const run = (code: string) =>
+    const run = (code: string, module = 'bin/commands/install.js') =>
       execFileSync(
         process.execPath,
-        [
-          '--input-type=module',
-          '-e',
-          `const it = await import(process.argv[1]); ${code}`,
-          join(root, 'dist/bin/commands/install.js'),
-        ],
+        ['--input-type=module', '-e', `const it = await import(process.argv[1]); ${code}`, join(root, 'dist', module)],
         { env: me.env, encoding: 'utf8' },
       );
 
@@ -56,6 +51,8 @@ describe('the packed npm package', () => {
       encoding: 'utf8',
     });
     expect(JSON.parse(answer)).toEqual({ left: '', live: '' });
+    const draw = "console.log((await it.renderPicture('hello', { width: 80, height: 24 }))?.length);";
+    expect(Number(run(draw, 'streams/picture/picture.js'))).toBeGreaterThan(0);
 
     const courier = join(me.home, '.threadmux', 'state', 'courier.pid');
     await vi.waitFor(() => expect(existsSync(courier)).toBe(true), 20_000);

@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { directoriesIn } from '../../home/directories-in.ts';
-import { openAllowedDirectories } from '../../streams/allowed-directories.ts';
+import { directoriesIn, openAllowedDirectories } from '../../streams/allowed-directories.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 function tree() {

@@ -9,7 +9,12 @@ async function setting() {
   const { id: thread } = await newThread(workspace);
   const rest = restOf(workspace);
   const contents = async () => (await allMessages(workspace, thread)).map(({ content }) => content);
-  return { workspace, thread, contents, showing: { rest, thread, nonce: (at: number) => [at] } };
+  return {
+    workspace,
+    thread,
+    contents,
+    showing: { rest, thread, signal: new AbortController().signal, nonce: (at: number) => [at] },
+  };
 }
 
 describe('messages that show the end of a growing text', () => {

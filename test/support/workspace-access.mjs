@@ -65,6 +65,24 @@ export async function openBotPort(api, page) {
   };
 }
 
+/** The requests of a bot, which resolve with the parsed answer. */
+export function callAsBot(api, token) {
+  return async (method, path, body) => {
+    const response = await fetch(api + path, {
+      method,
+      headers: {
+        authorization: `Bot ${token}`,
+        'user-agent': 'DiscordBot (https://example.com, 1.0)',
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+}
+
 /** Both addresses have ports of five digits, so no content length changes. */
 function renamed(from, to) {
   if (from.length !== to.length) throw new Error(`${from} and ${to} differ in length`);

@@ -163,17 +163,15 @@ const registration = z.object({ code: text, publicKey: text });
 const proof = z.object({ key: text, nonce: text, signature: text });
 
 export function makeSignInRequests(signIn: SignIn, door: AdmittedCaller) {
-  return {
-    async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
-      const { headers, method } = request;
-      // A browser sends Origin with every POST. Without it, the signature could not be bound to a page.
-      if (foreign(door, headers) !== undefined || headers.origin === undefined) return end(response, 403, {}, true);
-      if (method !== 'POST') return end(response, 405, {}, true);
-      const body = await readSmallBody(request);
-      if (body === undefined) return end(response, 400, {}, true);
-      const answer = answerTo(signIn, url.pathname.slice(SIGN_IN.length), body, headers.origin);
-      end(response, answer === undefined ? 401 : 200, answer ?? {}, false);
-    },
+  return async (request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> => {
+    const { headers, method } = request;
+    // A browser sends Origin with every POST. Without it, the signature could not be bound to a page.
+    if (foreign(door, headers) !== undefined || headers.origin === undefined) return end(response, 403, {}, true);
+    if (method !== 'POST') return end(response, 405, {}, true);
+    const body = await readSmallBody(request);
+    if (body === undefined) return end(response, 400, {}, true);
+    const answer = answerTo(signIn, url.pathname.slice(SIGN_IN.length), body, headers.origin);
+    end(response, answer === undefined ? 401 : 200, answer ?? {}, false);
   };
 }
 

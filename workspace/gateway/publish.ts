@@ -1,11 +1,10 @@
 // The events for changed messages and threads, with the intent that each needs.
 
+import { EPHEMERAL } from '../request-schemas.ts';
 import type { StoredMessage, StoredThread } from '../storage/store.ts';
 import { wireMember } from '../wire/guild.ts';
 import { wireMessageEvent, wireThread, wireThreadMember } from '../wire/message.ts';
 import { INTENT_BITS, type PanelData, type ThreadState, type WorkspaceContext } from '../workspace-context.ts';
-
-const EPHEMERAL = 64;
 
 export function publishMessage(
   world: WorkspaceContext,

@@ -58,7 +58,7 @@ function menu(each, messageId, act) {
   const many = (each.max_values ?? 1) > 1;
   const options = optionList(each, `${messageId}:${each.custom_id}`, many);
   const confirm = h('button', { type: 'button', class: 'button primary', 'data-key': each.custom_id }, 'Choose');
-  const chosen = () => [...options.querySelectorAll('input:checked')].map((input) => input.value);
+  const chosen = () => chosenIn(options);
   const check = () => {
     const count = chosen().length;
     confirm.disabled = each.disabled === true || count < (each.min_values ?? 1) || count > (each.max_values ?? 1);
@@ -91,6 +91,10 @@ function optionList(select, name, many) {
       );
     }),
   );
+}
+
+function chosenIn(options) {
+  return [...options.querySelectorAll('input:checked')].map((input) => input.value);
 }
 
 // The form that a button may open. The input stays until it has arrived.
@@ -144,11 +148,7 @@ function field(input, label, description, title) {
   if (input.type === 3) {
     const many = (input.max_values ?? 1) > 1;
     const options = optionList({ ...input, placeholder: label }, id, many);
-    return {
-      id: input.custom_id,
-      view: options,
-      value: () => [...options.querySelectorAll('input:checked')].map((each) => each.value),
-    };
+    return { id: input.custom_id, view: options, value: () => chosenIn(options) };
   }
   const box = h(input.style === 2 ? 'textarea' : 'input', {
     id,

@@ -2,9 +2,9 @@
 
 import { call } from './api.js';
 import { byId, recall, remember } from './dom.js';
+import { addFiles, dropFiles, filesIn, unsentView } from './files.js';
 import { newNonce } from './session-state.js';
 import { makeSuggestions, optionsOf, parseSlash } from './suggestions.js';
-import { addFiles, dropFiles, filesIn, filesView } from './unsent-files.js';
 
 const LONGEST = 2000;
 
@@ -46,7 +46,7 @@ export function makeComposer({ interactions, commands, onSent }) {
     const note = byId('length-note');
     note.hidden = length <= LONGEST;
     note.textContent = `${length} characters: it will be sent as a file, message.txt.`;
-    filesView(byId('pending'), files(), (left) => {
+    unsentView(byId('pending'), files(), (left) => {
       pending.set(place, left);
       nonce = newNonce();
       draw();

@@ -2,7 +2,7 @@
 // of it stay in the workspace.
 
 import { call } from './api.js';
-import { compareIds, isEphemeral, justBefore } from './session-state.js';
+import { byAge, isEphemeral, justBefore } from './session-state.js';
 
 const PAGE = 40;
 const WINDOW = 140;
@@ -31,7 +31,7 @@ export function makeConversation(onChange) {
   const merged = (page) => {
     const all = new Map(messages.map((message) => [message.id, message]));
     for (const message of page) if (!touched.has(message.id)) all.set(message.id, message);
-    return [...all.values()].sort((a, b) => compareIds(a.id, b.id));
+    return [...all.values()].sort(byAge);
   };
 
   const load = async (query) => {
@@ -114,7 +114,7 @@ export function makeConversation(onChange) {
     const there = messages.some(({ id }) => id === message.id);
     const isNext = !hasNewer && loaded;
     if (!there && !isNext && loaded) return false;
-    messages = [...messages.filter(({ id }) => id !== message.id), message].sort((a, b) => compareIds(a.id, b.id));
+    messages = [...messages.filter(({ id }) => id !== message.id), message].sort(byAge);
     return true;
   };
 

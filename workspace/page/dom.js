@@ -45,6 +45,18 @@ export function announce(sentence) {
   byId('announce').textContent = sentence;
 }
 
+/** Makes these the rows of the list. Rows that stay are not moved, so they keep their focus and their selection. */
+export function arrange(list, wanted) {
+  if (list.children.length === 0) return list.append(...wanted);
+  const keep = new Set(wanted);
+  for (const child of [...list.children]) if (!keep.has(child)) child.remove();
+  let at = list.firstElementChild;
+  for (const row of wanted) {
+    if (row === at) at = at.nextElementSibling;
+    else list.insertBefore(row, at);
+  }
+}
+
 // Nothing is drawn while the user presses a link or a button: a click is lost if what was pressed is replaced or moved.
 
 let isPressed = false;

@@ -1,7 +1,7 @@
 // The list of messages on the screen. When messages are added, changed or removed, the text that the user reads stays in place;
 // at the end, the list stays at the end.
 
-import { byId, h } from './dom.js';
+import { arrange, byId, h } from './dom.js';
 import { messageView } from './message-view.js';
 import { compareIds, isNews } from './session-state.js';
 
@@ -95,11 +95,7 @@ export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList
       const hasNew = firstNew !== undefined && readUpTo !== '0';
       const wanted = messages.map((message, at) => rowFor(message, messages[at - 1], hasNew && message === firstNew));
       const there = new Set(messages.map(({ id }) => id));
-      for (const [id, { row }] of rows) {
-        if (there.has(id)) continue;
-        row.remove();
-        rows.delete(id);
-      }
+      for (const id of rows.keys()) if (!there.has(id)) rows.delete(id);
       arrange(list, wanted);
       if (change === 'reset') {
         pinned = focus === undefined;
@@ -118,18 +114,6 @@ export function makeMessageList({ context, onNearStart, onNearEnd, onPlaceInList
       list.replaceChildren();
     },
   };
-}
-
-/** Moves as few rows as possible: rows that stay keep their focus and their selection. */
-function arrange(list, wanted) {
-  if (list.children.length === 0) return list.append(...wanted);
-  const keep = new Set(wanted);
-  for (const child of [...list.children]) if (!keep.has(child)) child.remove();
-  let at = list.firstElementChild;
-  for (const row of wanted) {
-    if (row === at) at = at.nextElementSibling;
-    else list.insertBefore(row, at);
-  }
 }
 
 /** A message is drawn again after its button was pressed; this moves the focus to the new button. */

@@ -1,7 +1,7 @@
 // The sessions on the left, with their state, folder and time, and the search.
 
 import { call } from './api.js';
-import { byId, h } from './dom.js';
+import { arrange, byId, h } from './dom.js';
 import { clockText, oneLine, shortAge, stateParts, timeOfId } from './session-state.js';
 
 /** @param {string} id */
@@ -32,13 +32,7 @@ function fill(list, places, current) {
   const before = new Map([...list.children].map((row) => [row.dataset.id, row]));
   const listed = places.filter(({ id }, at) => at < MOST_LISTED || id === current);
   const rows = listed.map((place) => rowOf(before.get(place.id), place, place.id === current));
-  const keep = new Set(rows);
-  for (const row of before.values()) if (!keep.has(row)) row.remove();
-  let at = list.firstElementChild;
-  for (const row of rows) {
-    if (row === at) at = at.nextElementSibling;
-    else list.insertBefore(row, at);
-  }
+  arrange(list, rows);
 }
 
 /** Changed in place: the list is drawn often, and must keep the focus. */

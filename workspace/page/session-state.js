@@ -57,8 +57,8 @@ export function isEphemeral(message) {
 }
 
 /**
- // * "[agent] web@mini" is the session "web" on "mini". Escapes in unusual names stay, so that nothing is hidden. The other
- // * kinds are terminals and headless agents.
+ * "[agent] web@mini" is the session "web" on "mini". Escapes in unusual names stay, so that nothing is hidden. The other
+ * kinds are terminals and headless agents.
  */
 export function partsOfTitle(title) {
   const pattern = /^\[(agent|terminal|headless)\] ([^@]+)(?:@([^@]+))?$/s;
@@ -110,6 +110,11 @@ const EPOCH = 1420070400000n;
 /** @param {string} a @param {string} b */
 export function compareIds(a, b) {
   return a.length - b.length || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** Sorts messages. @param {{ id: string }} a @param {{ id: string }} b */
+export function byAge(a, b) {
+  return compareIds(a.id, b.id);
 }
 
 /** @param {string | null | undefined} id */

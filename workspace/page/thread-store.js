@@ -3,7 +3,7 @@
 import { call } from './api.js';
 import { recall, remember } from './dom.js';
 import { MOST_LISTED } from './session-list.js';
-import { compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle } from './session-state.js';
+import { byAge, compareIds, hostAndDirectory, isEphemeral, isNews, partsOfTitle } from './session-state.js';
 
 const RECENT = 20;
 const TYPING_MS = 10_000;
@@ -44,7 +44,7 @@ export function makePlaces(onChange) {
     const at = list.findIndex(({ id }) => id === message.id);
     if (at >= 0) list[at] = message;
     else list.push(message);
-    list.sort((a, b) => compareIds(a.id, b.id));
+    list.sort(byAge);
     recent.set(message.channel_id, list.slice(-RECENT));
   };
 
@@ -52,10 +52,7 @@ export function makePlaces(onChange) {
     const page = await call('GET', `/channels/${id}/messages?limit=${RECENT}`);
     if (page.ok) {
       const own = (recent.get(id) ?? []).filter(isEphemeral);
-      recent.set(
-        id,
-        [...page.data.reverse(), ...own].sort((a, b) => compareIds(a.id, b.id)),
-      );
+      recent.set(id, [...page.data.reverse(), ...own].sort(byAge));
     }
     if (!where.has(id) && id !== channel?.id) {
       const welcome = await call('GET', `/channels/${channel.id}/messages/${id}`);

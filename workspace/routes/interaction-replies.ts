@@ -18,9 +18,9 @@ import {
   tellOutcome,
 } from '../interaction-messages.ts';
 import { ANSWER_WITHIN_MS, type OpenInteraction } from '../open-interactions.ts';
-import { EPHEMERAL, edited, removeMessage, replaceMessage } from '../posting.ts';
+import { edited, removeMessage, replaceMessage } from '../posting.ts';
 import { type RefusalAnswer, refuse, refuseField } from '../request-body.ts';
-import { editMessageSchema, interactionMessageSchema, modalSchema } from '../request-schemas.ts';
+import { EPHEMERAL, editMessageSchema, interactionMessageSchema, modalSchema } from '../request-schemas.ts';
 import type { RestRoute, RouteCall } from '../rest-server.ts';
 import type { StoredMessage } from '../storage/store.ts';
 import type { WorkspaceContext } from '../workspace-context.ts';

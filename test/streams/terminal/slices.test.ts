@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { floodDone, floodNow } from '../../../streams/terminal/flood.ts';
 import {
   blockOf,
+  floodDone,
+  floodNow,
   isStreamMessage,
   planTextMessages,
   sliceOf,

@@ -6,8 +6,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitOf } from '../../bridge/panel/panel-rows.ts';
+import { readBeginning } from '../../home/checked-file.ts';
 import { localFileSource } from '../../home/file-source.ts';
-import { readBeginning } from '../../home/regular-file.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 const OPENED_AFTER_S = 4;
