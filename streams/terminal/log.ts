@@ -11,6 +11,7 @@ import {
   rmSync,
   statSync,
   watch,
+  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -57,15 +58,18 @@ export function openTerminalLog(folder: string, from: LogPosition): TerminalLog 
         if (bytes === undefined || (bytes.length === 0 && next === undefined)) return { kind: 'nothing' };
         offset += bytes.length;
         if (bytes.length > 0) return { kind: 'bytes', bytes };
-        segment += 1;
+        const isCut = existsSync(cutMark(folder, segment));
+        segment = isCut && next !== undefined ? next : segment + 1;
         offset = 0;
+        if (isCut) return { kind: 'gap' };
       }
     },
     position: () => ({ segment, offset }),
     hasMore,
     isEnded: () => existsSync(join(folder, 'end')) && !hasMore(),
     forget(before) {
-      for (const number of segmentsIn(folder)) if (number < before.segment) rmSync(path(number), { force: true });
+      for (const number of segmentsIn(folder).filter((one) => one < before.segment))
+        for (const file of [cutMark(folder, number), path(number)]) rmSync(file, { force: true });
     },
     changed(ms, signal) {
       return new Promise((resolve) => {
@@ -83,6 +87,13 @@ export function openTerminalLog(folder: string, from: LogPosition): TerminalLog 
     },
   };
 }
+
+/** The rest of this segment is lost: its reader reports a gap after it. */
+export function markCut(folder: string, segment: number): void {
+  writeFileSync(cutMark(folder, segment), '', { mode: 0o600 });
+}
+
+const cutMark = (folder: string, segment: number) => join(folder, `${segment}.cut`);
 
 const POLL_MS = 500;
 

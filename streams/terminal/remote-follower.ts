@@ -1,14 +1,14 @@
 // Follows a terminal on another host: copies its log here, segment by segment, and reads the copy like the log of a local
 // terminal. The copy itself shows how far it is, so a restart or an unreachable host loses and repeats nothing.
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explain } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
 import type { Tmux } from '../../tmux/tmux.ts';
-import { LOG_START, type LogPosition, logBytes, segmentsIn } from './log.ts';
+import { LOG_START, type LogPosition, logBytes, markCut, segmentsIn } from './log.ts';
 import { isUnknown, NUDGES, nudge, type PaneSeen } from './panes.ts';
 import { type RemoteLogState, type RemotePiece, readRemoteLog } from './remote-log.ts';
 
@@ -134,8 +134,8 @@ function reached(copy: string): LogPosition {
 export async function copyPieces(copy: string, pieces: readonly RemotePiece[]): Promise<boolean> {
   const { segment, offset } = reached(copy);
   const [first] = pieces;
-  // The cap has removed the rest of our segment on the host. Remove our part, so that the reader reports a gap.
-  if (first !== undefined && first.segment > segment) rmSync(join(copy, String(segment)), { force: true });
+  // The cap has removed the rest of our segment on the host.
+  if (first !== undefined && first.segment > segment) markCut(copy, segment);
   let news = false;
   for (const piece of pieces) {
     const bytes = piece.bytes.subarray(piece.segment === segment ? offset - piece.from : 0);

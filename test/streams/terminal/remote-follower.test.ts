@@ -1,6 +1,6 @@
 // The log of a terminal on another host, copied over a real ssh that fails in between, by the shell of a small system.
 
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
@@ -97,6 +97,12 @@ describe('a terminal on another host', () => {
     expect([read(), read(), read()]).toEqual(['abcde', 'f', 'nothing']);
     expect(await copyPieces(copy, [piece(3, 0, 'xyz', false)])).toBe(true);
     expect([read(), read(), read()]).toEqual(['gap', 'xyz', 'nothing']);
+    // What was copied before the gap is not shown yet, and stays.
+    expect(await copyPieces(copy, [piece(3, 3, '!', false)])).toBe(true);
+    expect(await copyPieces(copy, [piece(4, 0, 'end', false)])).toBe(true);
+    expect([read(), read(), read(), read()]).toEqual(['!', 'gap', 'end', 'nothing']);
+    log.forget({ segment: 4, offset: 0 });
+    expect(readdirSync(copy)).toEqual(['4']);
   });
 
   it('is read as data, and anything malformed is refused', () => {
