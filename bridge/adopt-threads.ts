@@ -3,7 +3,6 @@
 // neither starts two sessions nor loses the message.
 
 import * as z from 'zod';
-import type { Config, ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { snowflakeAt } from '../core/snowflake.ts';
 import { MISSING_ACCESS, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
@@ -14,9 +13,9 @@ import { addThreadMember, getChannel } from '../discord/threads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { type ThreadRecord, threadRecordSchema } from '../threads/registry.ts';
 import { titleOf } from '../threads/session-pane.ts';
-import type { Threads } from '../threads/session-threads.ts';
 import { configuredNames, newName, projectFor } from './adopted-name.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
 import { type RouteAction, route } from './route.ts';
 
@@ -31,12 +30,7 @@ export interface ThreadAdoption {
   takeUp(): Promise<void>;
 }
 
-interface AdoptionOptions {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
-  readonly config: Config;
-  readonly threads: Threads;
-  readonly inbox: Inbox;
+interface AdoptionOptions extends ServerParts {
   /** Where the time of the newest thread is stored. */
   readonly path: string;
   readonly begin: (message: AcceptedMessage, todo: RouteAction) => void;

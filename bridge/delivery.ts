@@ -32,12 +32,13 @@ const FILES_PAUSE_MS = 2_000;
 const LIMIT_PAUSE_MS = 500;
 
 export function createDeliver(options: JourneyOptions): Deliver {
-  const { config, server, inbox, outcomes, receipts, log, signal } = options;
+  const { config, inbox, outcomes, receipts, log, signal } = options;
   const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createKeyedQueue();
   const standing = new Map<string, AttemptState & { readonly deliveryId: string }>();
+  const isTerminal = ({ id }: ThreadRef) => options.streams.of(id)?.kind === 'terminal';
 
   async function deliver(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     options.remote.wanted(options.panes.hostOf(thread));
@@ -47,9 +48,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { paths, failed } = await fetched(message, thread);
     const content = failed.map((why) => `📎 ${why}`).join('\n');
     if (content !== '') await outcomes.say(thread.id, [message.id, 'files'], { content, silent: true });
-    const as = options.isTerminal(thread.id)
-      ? 'plain'
-      : (message.as ?? (await options.slash.howToSend(message, thread)));
+    // Messages in a terminal's thread are typed unchanged.
+    const as = isTerminal(thread) ? 'plain' : (message.as ?? (await options.slash.howToSend(message, thread)));
     if (as === 'held') return;
     const { typing } = driverOf(options.threads.registry.get(thread.id)?.agent ?? '');
     const typed = as === 'plain' ? composePlain(message.text, paths) : composeForAgent(message.text, paths, as, typing);
@@ -91,12 +91,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
     for (let told = '', tries = 0, isStarted = false; ; ) {
       const refused = refusedMeanwhile(message, way.typed, options);
       if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
-      if (!options.isTerminal(thread.id)) await untilKeysSettled(thread.id, options.tools(), signal);
+      if (!isTerminal(thread)) await untilKeysSettled(thread.id, options.tools(), signal);
       const seen = await attemptDelivery(way, {
         panes: options.panes,
         allowShell: config.allowShell,
         signal,
-        ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+        settleMs: options.settleMs,
         standing: () => standing.get(thread.id),
         onDialog: () => options.dialogs.look(thread.id, 'message'),
         onUntyped: () => receipts.withdraw(thread.id, deliveryId),
@@ -138,7 +138,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function fetched(message: AcceptedMessage, thread: ThreadRef): Promise<FetchedFiles> {
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
-        return await fetchAttachments(message, options.panes.hostOf(thread), { ...options, api: server.api });
+        return await fetchAttachments(message, options.panes.hostOf(thread), options);
       } catch (error) {
         const because = (error as Error).message;
         if (!isThreadmuxError(error, 'host_unreachable')) throw error;

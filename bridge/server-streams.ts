@@ -1,24 +1,19 @@
 // The terminals and headless agents of one server, and the directories where they may work.
 
 import { configuredAgent } from '../agents/configured-agent.ts';
-import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
-import type { Rest } from '../discord/rest.ts';
+import { rootsOfHosts } from '../core/config.ts';
 import type { ThreadChannel } from '../discord/threads.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
 import { openAllowedDirectories } from '../streams/allowed-directories.ts';
 import { type AllowedHostDirectories, openAllowedHostDirectories } from '../streams/allowed-host-directories.ts';
-import type { KnownThreads } from '../threads/connections.ts';
-import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
+import type { BridgeOptions, ServerParts } from './bridge-options.ts';
 import { streamState } from './commands/streams.ts';
 import { createOwnCommands } from './list-own-commands.ts';
 import { decideSlash } from './slash-decision.ts';
 import { createStreamThreads, type StreamThreads } from './stream-threads.ts';
 
-interface ServerStreamsOptions extends BridgeParts {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
+interface ServerStreamsOptions extends ServerParts {
   readonly place: ThreadChannel;
-  readonly known: KnownThreads;
   readonly bridge: Pick<BridgeOptions, 'env' | 'program'>;
 }
 

@@ -2,13 +2,11 @@
 // them; message-journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
-import { isStreamTitle } from '../core/thread-title.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import type { Rest } from '../discord/rest.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
@@ -16,8 +14,7 @@ import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/co
 import { createNotices } from '../threads/notices.ts';
 import { createThreadAdoption } from './adopt-threads.ts';
 import { createChannelTalk } from './answer-channel-text.ts';
-import { createAskAgent } from './ask-agent.ts';
-import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
+import type { BridgeOptions, BridgeParts, ServerParts } from './bridge-options.ts';
 import type { CommandContext } from './commands/command.ts';
 import { NO_PROGRAM } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
@@ -32,14 +29,12 @@ import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
-import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
-import { fetchAttachments } from './typed-text.ts';
 import { openUnfinishedInteractions } from './unfinished-interactions.ts';
 import { createUsageLimits } from './usage-limits.ts';
 
@@ -63,7 +58,7 @@ export async function startServer(
   shared: BridgeParts,
   options: BridgeOptions,
 ): Promise<ServerSide> {
-  const { home, config, log, threads, prompts } = shared;
+  const { home, log, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
   const { signal } = closing;
@@ -83,16 +78,24 @@ export async function startServer(
   const say = createNotices(rest);
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
-  const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   /** What most parts of this server use. */
-  const parts = { ...shared, server, rest, botId, channels, known, inbox, marks, say, notices, outcomes, signal };
-  const askAgent = createAskAgent({
-    ...parts,
-    fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
-  });
+  const parts: ServerParts = {
+    ...shared,
+    server,
+    rest,
+    botId,
+    channels,
+    known,
+    inbox,
+    marks,
+    say,
+    notices,
+    outcomes,
+    signal,
+  };
+  const { directories, streams } = openServerStreams({ ...parts, place, bridge: options });
   const slash = createSlashMessages({
     ...parts,
-    registry: threads.registry,
     send: (message, thread) => journey.send(message, thread),
     keptMs: options.waits?.heldMs,
   });
@@ -102,7 +105,7 @@ export async function startServer(
     scheduled: () => scheduled,
     lookAtDialog: (thread) => void dialogs.look(thread),
   });
-  const dialogs = createDialogs({ ...parts, pressing, server: server.name, ownChoice: limits.ownChoice });
+  const dialogs = createDialogs({ ...parts, pressing, ownChoice: limits.ownChoice });
   const declared = createDeclaredSessions({
     ...parts,
     path: state('declared'),
@@ -122,25 +125,16 @@ export async function startServer(
     dialogs,
     limits,
     waits: options.waits ?? {},
-    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-    toStream(message, thread) {
-      const stream = streams.of(thread.id);
-      return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
-    },
-    untilStreamBegun: async ({ id, title }) => {
-      if (!isStreamTitle(title) || streams.of(id) !== undefined) return;
-      await streams.begun();
-      await nextTurn(); // a headless agent gets its first prompt before
-    },
-    isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
+    settleMs: options.settleMs,
+    streams,
     starts: createConversationStarts(() => tools),
     tools: () => tools,
   });
   const scheduled = createScheduled({
     ...parts,
     path: state('schedules'),
-    inbox: ownMessages,
-    isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
+    own: ownMessages,
+    declared,
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
@@ -162,10 +156,9 @@ export async function startServer(
       void journey.send(message, thread);
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
-    stateFolder: home.folder('state'),
     retry: createRetry({ ...parts, own: ownMessages, send: journey.send }),
   };
-  const unfinished = openUnfinishedInteractions({ ...parts, path: state('interactions') });
+  const unfinished = openUnfinishedInteractions(parts, state('interactions'));
   const adoption = createThreadAdoption({ ...parts, path: state('threads'), begin: journey.begin });
   const handle = listen({
     ...parts,
@@ -179,8 +172,8 @@ export async function startServer(
       return textMeaning({ ...written, afterAnother: hasCard || hasEnded, changed }, open);
     },
     onAccepted: journey.begin,
-    onTalk: createChannelTalk({ ...parts, path: state('talk'), server: server.name, registry: threads.registry }),
-    onInteraction: createInteractionHandler({ ...parts, tools, prompts: createPromptTaps(parts), unfinished }),
+    onTalk: createChannelTalk(parts, state('talk')),
+    onInteraction: createInteractionHandler(tools, unfinished),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
     onActive(ids, guild) {

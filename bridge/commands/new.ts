@@ -174,7 +174,9 @@ export async function beginSession(
       startsAfter: place.startsAfter,
       command,
       remainOnExit: isDeclared ? true : 'at start',
-      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.stateFolder } } : {}),
+      ...(isLocal
+        ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.home.folder('state') } }
+        : {}),
       started: startedText({
         directory,
         command: wanted.command ?? [],

@@ -90,7 +90,7 @@ export async function endStream(stream: StreamThread, tools: CommandContext): Pr
     content,
     async after(said) {
       if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
-      await archiveThread(tools.known.rest, thread);
+      await archiveThread(tools.rest, thread);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
-import type { BridgeParts } from '../bridge-options.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
 
 export interface PanelRow {
@@ -41,9 +41,8 @@ export interface PanelView {
   readonly worktrees: readonly PanelWorktree[];
 }
 
-interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states' | 'worktrees'> {
+interface RowParts extends ServerParts {
   readonly declared: DeclaredSessions;
-  readonly server: string;
 }
 
 const MINUTE_MS = 60_000;
@@ -57,7 +56,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
   const statuses = declared.statuses().filter(({ place }) => place.project.channel === channel);
   const running = threads.registry
     .all()
-    .filter((one) => one.server === server && one.channel === channel && !one.closed && one.shell !== 'terminal')
+    .filter((one) => one.server === server.name && one.channel === channel && !one.closed && one.shell !== 'terminal')
     .filter((one) => states.get(one.thread)?.state !== 'ended')
     .toSorted((a, b) => (a.sessionName < b.sessionName ? -1 : 1));
   const isOf = (record: ThreadRecord, { place }: DeclaredStatus) =>
@@ -74,10 +73,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
   return [...known, ...others.map((record) => runningRow(record, parts))];
 }
 
-function keptWorktrees(
-  channel: string,
-  { threads, worktrees }: Pick<BridgeParts, 'threads' | 'worktrees'>,
-): readonly PanelWorktree[] {
+function keptWorktrees(channel: string, { threads, worktrees }: RowParts): readonly PanelWorktree[] {
   return worktrees
     .known()
     .filter(({ state, host, directory, thread }) => {
@@ -92,7 +88,9 @@ const NOTHING = { agent: undefined, branch: undefined, model: undefined, context
 function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): string | undefined {
   return threads.registry
     .all()
-    .filter((one) => one.server === server && one.host === place.host && one.sessionName === place.name && !one.deleted)
+    .filter(
+      (one) => one.server === server.name && one.host === place.host && one.sessionName === place.name && !one.deleted,
+    )
     .toSorted((a, b) => b.at - a.at)[0]?.thread;
 }
 
