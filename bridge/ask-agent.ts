@@ -5,8 +5,8 @@ import { cleanInbound, untrustedReason } from '../core/untrusted-text.ts';
 import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/state.ts';
 import type { ServerParts } from './bridge-options.ts';
+import { refusedMeanwhile } from './decide-typing.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import { NO_LONGER_LISTED, refusalReason } from './route.ts';
 import { fetchAttachments } from './typed-text.ts';
 
 /** Resolves when its outcome is known. Never rejects. */
@@ -15,12 +15,6 @@ type AskAgent = (message: AcceptedMessage, agent: Agent) => Promise<void>;
 export function createAskAgent(options: ServerParts): AskAgent {
   const { config, inbox, marks, notices, outcomes, log, signal } = options;
   const inTurn = createKeyedQueue();
-
-  /** A prompt may wait for minutes, and the list may change meanwhile. */
-  function refusalOf({ authorId }: AcceptedMessage): string | undefined {
-    const stranger = refusalReason({ userId: authorId, isBot: false, isWebhook: false }, options.server);
-    return stranger === undefined ? undefined : NO_LONGER_LISTED;
-  }
 
   /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
   async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
@@ -31,7 +25,7 @@ export function createAskAgent(options: ServerParts): AskAgent {
     const text = [cleanInbound(message.text).trim(), paths.join('\n')].filter(Boolean).join('\n\n');
     return text === ''
       ? undefined
-      : agent.ask({ id: message.deliveryId ?? id, text, refusal: () => refusalOf(message) });
+      : agent.ask({ id: message.deliveryId ?? id, text, refusal: () => refusedMeanwhile(message, 'prompt', options) });
   }
 
   async function follow(message: AcceptedMessage, { before, begun, done }: AskedTurn) {

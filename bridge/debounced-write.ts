@@ -22,19 +22,10 @@ export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: numb
     if (tryBestEffort('the state of the bridge', () => write(now.value))) due = undefined;
     else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
-  const inTime = () => {
-    const last = due;
-    try {
-      flush();
-    } catch {
-      due = last; // the disk is full or no file descriptor is left: tried again, until there is room
-      timer ??= setTimeout(inTime, delayMs);
-    }
-  };
   return {
     set(value) {
       due = { value };
-      timer ??= setTimeout(inTime, delayMs);
+      timer ??= setTimeout(flush, delayMs);
     },
     flush,
   };

@@ -10,11 +10,11 @@ import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { untilKeysSettled } from './commands/keys.ts';
 import { confirm } from './confirm.ts';
+import { refusedMeanwhile } from './decide-typing.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import { WAITS } from './delivery-waits.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
-import { refusedMeanwhile } from './refused-by-config.ts';
 import { createSharedLook } from './seen-screen.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
@@ -89,8 +89,9 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const began = Date.now();
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0, isStarted = false; ; ) {
-      const refused = refusedMeanwhile(message, way.typed, options);
-      if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
+      const because = refusedMeanwhile(message, way.typed.kind, options);
+      if (because !== undefined && !receipts.isStanding(thread.id, deliveryId))
+        return { kind: 'failed', because, screen: undefined };
       if (!isTerminal(thread)) await untilKeysSettled(thread.id, options.tools(), signal);
       const seen = await attemptDelivery(way, {
         panes: options.panes,

@@ -61,21 +61,11 @@ export function createInteractionHandler(
 
   /** The reply carries the marks, like a message that the user wrote. */
   async function sendToClaude(interaction: Interaction, order: CommandCall): Promise<void> {
-    const user = interaction.member?.user ?? interaction.user;
-    if (order.thread === undefined)
+    const { thread, by, byId, rest: text } = order;
+    if (thread === undefined)
       return void (await followUp(rest, interaction, { content: '⚠️ Use this in a session’s thread.' }));
-    const id = await followUp(rest, interaction, { content: order.rest.slice(0, 1_900) });
-    tools.accept(
-      {
-        id,
-        channelId: order.thread.id,
-        authorId: user?.id ?? '',
-        author: user?.username ?? '',
-        text: order.rest,
-        attachments: [],
-      },
-      order.thread,
-    );
+    const id = await followUp(rest, interaction, { content: text.slice(0, 1_900) });
+    tools.accept({ id, channelId: thread.id, authorId: byId, author: by, text, attachments: [] }, thread);
   }
 
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
@@ -89,7 +79,7 @@ export function createInteractionHandler(
     if (kind === SCHEDULE_BUTTON)
       return void (await followUp(rest, interaction, tapSchedule(Number(what), print === 'list', order, tools)));
     if (kind === LIMIT_BUTTON) {
-      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by ?? '');
+      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by);
       await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, { components: [] });
       return followUpPrivately(rest, interaction, said ?? 'Nothing waits for this limit any more.');
     }
@@ -152,7 +142,7 @@ export function createInteractionHandler(
     const interaction = interactionSchema.safeParse(data).data;
     if (interaction === undefined) return;
     const user = interaction.member?.user ?? interaction.user;
-    const stranger = refusalReason({ userId: user?.id ?? '', isBot: false, isWebhook: false }, server);
+    const stranger = refusalReason({ userId: user?.id ?? '' }, server);
     const where = stranger === undefined ? await whereFrom(interaction) : undefined;
     const isForged = interaction.message !== undefined && interaction.message.author.id !== tools.botId;
     if (stranger !== undefined || where === undefined || isForged) {

@@ -41,7 +41,7 @@ export function createRetry({ rest, server, inbox, own, marks, send }: RetryOpti
   function isTyped(message: Marked): boolean {
     const known = own.find(message.id);
     if (known === undefined) return route(incomingOf(message), 'thread', server).kind === 'forward';
-    return refusalReason({ userId: known.authorId, isBot: false, isWebhook: false }, server) === undefined;
+    return refusalReason({ userId: known.authorId }, server) === undefined;
   }
 
   async function find(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {

@@ -81,7 +81,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
 
   async function fire(one: ScheduledMessage): Promise<void> {
     const record = threads.registry.get(one.thread);
-    const stranger = refusalReason({ userId: one.authorId, isBot: false, isWebhook: false }, parts.server);
+    const stranger = refusalReason({ userId: one.authorId }, parts.server);
     if (record === undefined || record.deleted || stranger !== undefined) {
       log.info('a scheduled message was dropped', { id: one.id, because: stranger ?? 'its thread is gone' });
       return store.remove(one.id);

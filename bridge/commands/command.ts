@@ -51,8 +51,8 @@ export interface CommandCall {
   readonly channel: string;
   readonly rest: string;
   /** The name and the id of the user who gave it. */
-  readonly by?: string;
-  readonly byId?: string;
+  readonly by: string;
+  readonly byId: string;
   /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }

@@ -61,7 +61,7 @@ async function begin(
     if (begun.is === 'there') return { isUp: false, text: `${untrustedCode(name)} already runs${begun.link}` };
     const what = conversation === undefined ? 'Started again' : 'Continued';
     const link = order.thread?.id === begun.thread ? '.' : `: <#${begun.thread}>`;
-    return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by ?? '')}${link}` };
+    return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by)}${link}` };
   } catch (error) {
     tools.log.info('starting a session again', { because: (error as Error).message });
     return { isUp: false, text: `⚠️ ${untrustedHint(error)}` };

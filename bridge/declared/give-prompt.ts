@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { getsPrompt, isDeclaredStart } from '../../threads/remembered-session.ts';
 import type { CommandContext } from '../commands/command.ts';
 import type { AcceptedMessage } from '../inbox.ts';
+import { shownPart } from '../own-messages.ts';
 import { type DeclaredMemory, runText } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
 import type { HostPane } from './find-run.ts';
@@ -50,8 +51,7 @@ export async function postPrompt(
   { home, threads, server, say }: CommandContext,
 ): Promise<AcceptedMessage | undefined> {
   // The same message after a crash, because of its nonce.
-  const draft = { content: text.length > 1_900 ? `${text.slice(0, 1_900)}…` : text, silent: true };
-  const id = await say(thread, ['prompt', run], draft);
+  const id = await say(thread, ['prompt', run], { content: shownPart(text), silent: true });
   const isTaken =
     id === undefined ||
     existsSync(join(home.folder('inbox'), `${id}.json`)) ||

@@ -10,6 +10,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { ServerParts } from '../bridge-options.ts';
+import { settingWords } from '../commands/set.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
 
 export interface PanelRow {
@@ -113,6 +114,30 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
     model: status?.model?.display_name ?? told?.model ?? inForce?.model,
     context: used === undefined ? told?.context : Math.round(used),
     at: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+  };
+}
+
+export interface NewSessionChoices {
+  readonly projects: readonly { readonly name: string; readonly directory: string; readonly host: string }[];
+  readonly hosts: readonly string[];
+  readonly defaultHost: string;
+  readonly models: readonly string[];
+  readonly modes: readonly string[];
+}
+
+/** What the form for a new session offers on the page of the local workspace. */
+export function newSessionChoices(parts: ServerParts): NewSessionChoices {
+  const { config, hosts, threads, server } = parts;
+  const { defaultHost } = config;
+  return {
+    projects: threads
+      .projects()
+      .filter((one) => one.server === server.name && one.path !== '')
+      .map(({ name, path, host = defaultHost }) => ({ name, directory: path, host })),
+    hosts: hosts.names(),
+    defaultHost,
+    models: settingWords('model', parts),
+    modes: settingWords('mode', parts),
   };
 }
 

@@ -12,7 +12,7 @@ import { killCommand } from '../commands/kill.ts';
 import { beginSession } from '../commands/new.ts';
 import { projectHere } from '../commands/project-here.ts';
 import { findDeclared, requireDeclared } from '../declared/declared-list.ts';
-import { sendFirstMessage } from '../first-message.ts';
+import { sendFirstMessage } from '../own-messages.ts';
 
 const KINDS = ['start', 'end', 'start-all', 'new-session'] as const;
 

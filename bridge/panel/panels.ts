@@ -9,8 +9,7 @@ import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import { createTimedLooks } from '../declared/timed-looks.ts';
-import { type NewSessionChoices, newSessionChoices } from './new-session-choices.ts';
-import { type PanelView, panelView } from './panel-rows.ts';
+import { type NewSessionChoices, newSessionChoices, type PanelView, panelView } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';
 
 export interface Panels {
