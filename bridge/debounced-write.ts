@@ -3,17 +3,12 @@
 
 import { tryBestEffort } from '../home/atomic-write.ts';
 
-interface DebouncedWrite<T> {
-  set(value: T): void;
-  /** Writes a pending value now. */
-  flush(): void;
-}
-
 const RETRY_MS = 2_000;
 
-export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: number): DebouncedWrite<T> {
+export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: number) {
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** Writes a pending value now. */
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -23,7 +18,7 @@ export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: numb
     else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
   return {
-    set(value) {
+    set(value: T): void {
       due = { value };
       timer ??= setTimeout(flush, delayMs);
     },

@@ -42,17 +42,9 @@ export interface JourneyOptions extends ServerParts {
   readonly tools: () => CommandContext;
 }
 
-interface Journey {
-  begin(message: AcceptedMessage, todo: RouteAction): void;
-  /** Sends it into its pane or to its headless agent. Never rejects. */
-  send(message: AcceptedMessage, thread: ThreadRef): Promise<void>;
-  /** Continues with the messages that an earlier process left, in order. */
-  takeUp(): Promise<void>;
-}
-
 const ANSWER_AGAIN_MS = 2_000;
 
-export function createJourney(options: JourneyOptions): Journey {
+export function createJourney(options: JourneyOptions) {
   const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
   const deliver = createDeliver(options);
   const askAgent = createAskAgent(options);
@@ -150,6 +142,7 @@ export function createJourney(options: JourneyOptions): Journey {
     }
   }
 
+  /** Sends it into its pane or to its headless agent. Never rejects. */
   function send(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     const stream = options.streams.of(thread.id);
     if (stream?.kind === 'agent') return askAgent(message, stream.agent);
@@ -183,7 +176,8 @@ export function createJourney(options: JourneyOptions): Journey {
   return {
     begin,
     send,
-    async takeUp() {
+    /** Continues with the messages that an earlier process left, in order. */
+    async takeUp(): Promise<void> {
       for (const message of inbox.left()) {
         try {
           const todo = await todoOf(message);

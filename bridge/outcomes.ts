@@ -97,10 +97,7 @@ export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks'
     asked: notices.show,
     async unclear(message) {
       await mark(message, 'failed');
-      await say(message.channelId, [message.id, 'unclear'], {
-        content: UNCLEAR,
-        replyTo: message.id,
-      });
+      await say(message.channelId, [message.id, 'unclear'], { content: UNCLEAR, replyTo: message.id });
     },
   };
 }

@@ -4,27 +4,22 @@ import { parseCustomId, type Tap } from '../core/prompt-answer.ts';
 import { untrustedReason } from '../core/untrusted-text.ts';
 import { followUpPrivately, type Interaction, openModal, takeTap, textForm, wordsIn } from '../discord/interactions.ts';
 import { editMessage } from '../discord/messages.ts';
-import type { ThreadRef } from '../discord/threads.ts';
 import { KEEPS_TRYING } from '../threads/prompts/finish-prompt.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 
 const TITLES: Readonly<Record<string, string>> = { reason: 'Why not?', other: 'In your own words' };
 
 /** False if it is a button of something else. */
-export async function tapPrompt(
-  interaction: Interaction,
-  { thread }: CommandCall,
-  tools: CommandContext,
-): Promise<boolean> {
+export async function tapPrompt(interaction: Interaction, order: CommandCall, tools: CommandContext): Promise<boolean> {
   const tap = parseCustomId(interaction.data?.custom_id ?? '');
   if (tap === undefined) return false;
-  if (thread !== undefined) await answer(interaction, thread, tap, tools);
+  if (order.thread !== undefined) await answer(interaction, order, tap, tools);
   return true;
 }
 
 async function answer(
   interaction: Interaction,
-  thread: ThreadRef,
+  { channel, by, byId }: CommandCall,
   tap: Tap,
   { rest, prompts, log }: CommandContext,
 ): Promise<void> {
@@ -34,15 +29,14 @@ async function answer(
     return;
   }
   if (!(await takeTap(rest, interaction))) return;
-  const user = interaction.member?.user ?? interaction.user;
   const values = tap.value === undefined ? (interaction.data?.values ?? []) : [tap.value];
   const text = wordsIn(interaction) ?? '';
   const given = await prompts
     .answer({
       prompt: tap.prompt,
-      on: { thread: interaction.channel_id ?? '', message: interaction.message?.id ?? '' },
+      on: { thread: channel, message: interaction.message?.id ?? '' },
       answer: { action: tap.action, values, text },
-      by: { id: user?.id ?? '', name: user?.username ?? '' },
+      by: { id: byId, name: by },
       order: interaction.id,
     })
     .catch((error: Error) => error);
@@ -59,5 +53,5 @@ async function answer(
   if (given === 'undelivered')
     return followUpPrivately(rest, interaction, '⚠️ Your answer did not reach the agent. Answer in the terminal.');
   await followUpPrivately(rest, interaction, 'This prompt is already closed. Nothing was changed.');
-  if (interaction.message !== undefined) await editMessage(rest, thread.id, interaction.message.id, { components: [] });
+  if (interaction.message !== undefined) await editMessage(rest, channel, interaction.message.id, { components: [] });
 }

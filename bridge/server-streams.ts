@@ -21,7 +21,7 @@ export function openServerStreams(options: ServerStreamsOptions): {
   readonly directories: AllowedHostDirectories;
   readonly streams: StreamThreads;
 } {
-  const { home, config, log, hosts, remote, threads, rest, server, place, known, bridge } = options;
+  const { config, hosts, remote, server, bridge } = options;
   const directories = openAllowedHostDirectories({
     here: localDirectories(options),
     roots: rootsOfHosts(config),
@@ -31,27 +31,17 @@ export function openServerStreams(options: ServerStreamsOptions): {
   const own = createOwnCommands(options);
   const agentOf = ({ agent = 'claude' }: Pick<StreamRecord, 'agent'>) => configuredAgent(config, agent);
   const streams = createStreamThreads({
-    home,
-    log,
-    rest,
-    botId: place.botId,
-    place,
+    ...options,
     env: bridge.env,
     server: server.name,
-    host: config.host,
     members: server.allow,
-    maxThreads: config.maxThreads,
-    hosts,
-    remote,
     agentOf,
-    registry: threads.registry,
     isCommand: async (text, record) => {
       const { commands, name: agent } = agentOf(record).driver;
       const list = () => own({ host: record.far?.host ?? config.host, cwd: record.dir, transcript: '', agent });
       return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
     agentSettings: bridge.program?.hookSettings,
-    onThread: known.learn,
     there: async (host) => ({
       host: hosts.get(host),
       home: await remote.home(host),

@@ -8,7 +8,7 @@ import { cardForm, parseCardId } from './card-text.ts';
 /** False if it is a button of something else. */
 export async function tapCard(
   interaction: Interaction,
-  { liveAt, thread }: CommandCall,
+  { liveAt, thread, by: name }: CommandCall,
   { rest, dialogs }: CommandContext,
 ): Promise<boolean> {
   const { data, message } = interaction;
@@ -20,7 +20,7 @@ export async function tapCard(
     return true;
   }
   if (!(await takeTap(rest, interaction)) || message === undefined || thread === undefined) return true;
-  const by = untrustedText((interaction.member?.user ?? interaction.user)?.username || 'you', 60);
+  const by = untrustedText(name || 'you', 60);
   const said = await dialogs
     .tapped({ ...tap, words, thread: thread.id, message: message.id, by, liveAt })
     .catch((error: unknown) => `⚠️ Nothing was pressed: ${untrustedReason(error)}`);

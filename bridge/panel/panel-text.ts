@@ -25,30 +25,19 @@ function content(rows: readonly PanelRow[], kept: readonly string[]): string {
   return bounded(lines, ': `!sessions`');
 }
 
-function line({
-  label,
-  thread,
-  host,
-  agent,
-  state,
-  because,
-  branch,
-  isWorktree,
-  model,
-  context,
-  at,
-}: PanelRow): string {
-  const where = branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${isWorktree ? ' (worktree)' : ''}`;
+function line(row: PanelRow): string {
+  const { label, thread, state, because, branch, context, at } = row;
+  const tree = row.isWorktree ? ' (worktree)' : '';
   const what =
     state === undefined ? WHY_NOT[because ?? 'starting'] : `${stateInMessage(state, 80)} ${when(state.since)}`;
   const link = thread === undefined ? '' : ` <#${thread}>`;
   const parts = [
     `${STATE_SIGNS[state?.state ?? 'ended']} ${untrustedCode(label, 80)}${link} ${what}`,
     // The label names any other host.
-    label.includes('@') ? undefined : untrustedLine(host, 60),
-    agent,
-    where,
-    model && untrustedLine(model, 60),
+    label.includes('@') ? undefined : untrustedLine(row.host, 60),
+    row.agent,
+    branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${tree}`,
+    row.model && untrustedLine(row.model, 60),
     context === undefined ? undefined : `${context}% context`,
     state === undefined || at === undefined ? undefined : `active ${when(at)}`,
   ];
