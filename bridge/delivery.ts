@@ -16,6 +16,7 @@ import { WAITS } from './delivery-waits.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
 import { createSharedLook } from './seen-screen.ts';
+import { conversationStart } from './start-conversation.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
 
@@ -92,7 +93,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       const because = refusedMeanwhile(message, way.typed.kind, options);
       if (because !== undefined && !receipts.isStanding(thread.id, deliveryId))
         return { kind: 'failed', because, screen: undefined };
-      if (!isTerminal(thread)) await untilKeysSettled(thread.id, options.tools(), signal);
+      if (!isTerminal(thread)) await untilKeysSettled(thread.id, options);
       const seen = await attemptDelivery(way, {
         panes: options.panes,
         allowShell: config.allowShell,
@@ -109,7 +110,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
             words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
           }),
       });
-      const starts = seen.kind === 'failed' && seen.isAbsent && !isStarted ? options.starts.of(thread) : undefined;
+      const starts =
+        seen.kind === 'failed' && seen.isAbsent && !isStarted ? conversationStart(thread, options) : undefined;
       if (starts !== undefined) await outcomes.waiting(message, `${starts.about} is being started.`, undefined);
       const turn = starts === undefined ? seen : await starts.begin(deliveryId);
       if (turn.kind === 'started') {

@@ -15,31 +15,18 @@ import type { ThreadRef } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
 import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
 import { createAskAgent } from './ask-agent.ts';
-import type { ServerParts } from './bridge-options.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver } from './delivery.ts';
 import type { Waits } from './delivery-waits.ts';
 import { answerQuestion } from './dialogs/answer-question.ts';
-import type { Dialogs } from './dialogs/dialogs.ts';
 import { type AcceptedMessage, targetOf } from './inbox.ts';
 import { whereIs } from './listen.ts';
 import { type RouteAction, route } from './route.ts';
-import type { SlashMessages } from './slash-messages.ts';
-import type { ConversationStarts } from './start-conversation.ts';
-import type { StreamThreads } from './stream-threads.ts';
-import type { UsageLimits } from './usage-limits.ts';
 
-export interface JourneyOptions extends ServerParts {
-  readonly dialogs: Dialogs;
+export interface JourneyOptions extends CommandContext {
   readonly settleMs: number | undefined;
-  readonly waits: Partial<Waits>;
-  readonly streams: StreamThreads;
-  readonly slash: SlashMessages;
-  /** Starts the session of a conversation that has none, if messages start it. */
-  readonly starts: ConversationStarts;
-  readonly limits: UsageLimits;
-  readonly tools: () => CommandContext;
+  readonly waits: Partial<Waits> | undefined;
 }
 
 const ANSWER_AGAIN_MS = 2_000;
@@ -83,12 +70,12 @@ export function createJourney(options: JourneyOptions) {
     if (message.answer === undefined) {
       const { id, channelId: channel, author: by, authorId: byId, liveAt } = message;
       const order = { id, thread, channel, rest: todo.rest, by, byId, liveAt };
-      const run = () => runCommand(todo.name, order, options.tools());
+      const run = () => runCommand(todo.name, order, options);
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
-    const reply = await options.tools().say(message.channelId, [message.id, 'command'], said);
+    const reply = await options.say(message.channelId, [message.id, 'command'], said);
     inbox.done(message);
     await answer.after?.(message.channelId, reply);
   }

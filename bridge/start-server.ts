@@ -33,7 +33,6 @@ import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
-import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { openUnfinishedInteractions } from './unfinished-interactions.ts';
 import { createUsageLimits } from './usage-limits.ts';
@@ -119,17 +118,6 @@ export async function startServer(
     path: state('panel'),
     lastEveryMs: options.panelLastMs,
   });
-  const journey = createJourney({
-    ...parts,
-    slash,
-    dialogs,
-    limits,
-    waits: options.waits ?? {},
-    settleMs: options.settleMs,
-    streams,
-    starts: createConversationStarts(() => tools),
-    tools: () => tools,
-  });
   const scheduled = createScheduled({
     ...parts,
     path: state('schedules'),
@@ -156,8 +144,9 @@ export async function startServer(
       void journey.send(message, thread);
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
-    retry: createRetry({ ...parts, own: ownMessages, send: journey.send }),
+    retry: createRetry({ ...parts, own: ownMessages, send: (message, thread) => journey.send(message, thread) }),
   };
+  const journey = createJourney({ ...tools, settleMs: options.settleMs, waits: options.waits });
   const unfinished = openUnfinishedInteractions(parts, state('interactions'));
   const adoption = createThreadAdoption({ ...parts, path: state('threads'), begin: journey.begin });
   const handle = listen({
