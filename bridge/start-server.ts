@@ -9,6 +9,7 @@ import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { createNotices } from '../threads/notices.ts';
@@ -22,7 +23,7 @@ import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
 import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
-import { openCursors, openInbox } from './inbox.ts';
+import { type AcceptedMessage, openCursors, openInbox } from './inbox.ts';
 import { listen, whereIs } from './listen.ts';
 import { createJourney } from './message-journey.ts';
 import { createMessageNotices } from './message-notice.ts';
@@ -93,9 +94,10 @@ export async function startServer(
     signal,
   };
   const { directories, streams } = openServerStreams({ ...parts, place, bridge: options });
+  const send = (message: AcceptedMessage, thread: ThreadRef) => journey.send(message, thread);
   const slash = createSlashMessages({
     ...parts,
-    send: (message, thread) => journey.send(message, thread),
+    send,
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
@@ -141,10 +143,10 @@ export async function startServer(
     store: ownMessages.put,
     accept(message, thread) {
       ownMessages.put(message);
-      void journey.send(message, thread);
+      void send(message, thread);
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
-    retry: createRetry({ ...parts, own: ownMessages, send: (message, thread) => journey.send(message, thread) }),
+    retry: createRetry({ ...parts, own: ownMessages, send }),
   };
   const journey = createJourney({ ...tools, settleMs: options.settleMs, waits: options.waits });
   const unfinished = openUnfinishedInteractions(parts, state('interactions'));

@@ -12,6 +12,7 @@ import type { TimedState } from '../../threads/session-state.ts';
 import type { ServerParts } from '../bridge-options.ts';
 import { settingWords } from '../commands/set.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
+import { lastThread } from '../declared/tell-end.ts';
 
 export interface PanelRow {
   /** "shop", or "shop@mini". */
@@ -67,7 +68,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
     if (record !== undefined) return runningRow(record, parts);
     const { label, host } = status.place;
     const because = status.because ?? 'starting';
-    const thread = threadOf(status, parts);
+    const thread = lastThread(status.place, parts);
     return { label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING };
   });
   const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
@@ -85,15 +86,6 @@ function keptWorktrees(channel: string, { threads, worktrees }: RowParts): reado
 }
 
 const NOTHING = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
-
-function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): string | undefined {
-  return threads.registry
-    .all()
-    .filter(
-      (one) => one.server === server.name && one.host === place.host && one.sessionName === place.name && !one.deleted,
-    )
-    .toSorted((a, b) => b.at - a.at)[0]?.thread;
-}
 
 function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const { home, config, hosts, threads, states } = parts;
