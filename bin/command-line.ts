@@ -36,6 +36,12 @@ export function readNumber(least: number, most: number): (text: string) => numbe
   };
 }
 
+/** What `onHost` adds. */
+export interface SessionFlags {
+  readonly host?: string;
+  readonly json?: boolean;
+}
+
 /** For commands that name a session. */
 export function onHost(command: Command): Command {
   return command.option('--host <name>', 'host of the session').option('--json', 'print JSON');

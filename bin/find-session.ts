@@ -106,7 +106,7 @@ export function hostAndName(
 }
 
 /** The pane that the hooks reported from; otherwise the session's active pane. */
-export function paneOf({ session, record }: SessionTarget): PaneRef {
+export function paneOf({ session, record }: Pick<SessionTarget, 'session' | 'record'>): PaneRef {
   return record ?? { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
 }
 
@@ -125,10 +125,8 @@ export async function ownPane({ config }: Pick<SessionFinder, 'config'>): Promis
 }
 
 async function ownSession({ records: all, config }: SessionFinder, host: string | undefined): Promise<SessionTarget> {
-  const { TMUX = '', TMUX_PANE = '' } = process.env;
-  const here = localHost({ name: config.host, env: process.env });
-  const me = host === undefined ? await currentPane(here, TMUX, TMUX_PANE) : undefined;
-  const tmux = tmuxOn(here, me?.socket);
+  const me = host === undefined ? await ownPane({ config }) : undefined;
+  const tmux = tmuxOn(localHost({ name: config.host, env: process.env }), me?.socket);
   const session =
     me && (await listSessions(tmux)).find(({ id, serverPid }) => id === me.sessionId && serverPid === me.serverPid);
   if (me === undefined || session === undefined)
@@ -136,6 +134,6 @@ async function ownSession({ records: all, config }: SessionFinder, host: string 
       hint: 'Give its name; you can omit it only inside tmux. Run `threadmux sessions` to list the sessions.',
     });
   const records = all.filter(({ serverPid, sessionId }) => serverPid === session.serverPid && sessionId === session.id);
-  const record = records.find(({ paneId }) => paneId === TMUX_PANE) ?? records[0];
+  const record = records.find(({ paneId }) => paneId === me.paneId) ?? records[0];
   return { host: config.host, tmux, session, record };
 }

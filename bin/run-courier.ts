@@ -30,7 +30,6 @@ interface RunningCourier {
   readonly signal: AbortSignal;
   /** Also collects letters from other hosts. */
   readonly collects?: boolean;
-  readonly beatMs?: number;
 }
 
 /** Delivers letters until the signal, or until there was nothing to do for `lingerMs`. */

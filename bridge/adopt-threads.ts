@@ -3,20 +3,18 @@
 // neither starts two sessions nor loses the message.
 
 import * as z from 'zod';
-import type { Config, ServerConfig } from '../core/config.ts';
 import { isThreadmuxError } from '../core/errors.ts';
 import { snowflakeAt } from '../core/snowflake.ts';
 import { MISSING_ACCESS, UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
-import { refusedWith } from '../discord/messages.ts';
-import { type DiscordChannel, type DiscordMessage, messageSchema } from '../discord/payloads.ts';
-import type { Rest } from '../discord/rest.ts';
+import { getMessage, refusedWith } from '../discord/messages.ts';
+import type { DiscordChannel, DiscordMessage } from '../discord/payloads.ts';
 import { addThreadMember, getChannel } from '../discord/threads.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import { type ThreadRecord, threadRecordSchema } from '../threads/registry.ts';
 import { titleOf } from '../threads/session-pane.ts';
-import type { Threads } from '../threads/session-threads.ts';
 import { configuredNames, newName, projectFor } from './adopted-name.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
 import { type RouteAction, route } from './route.ts';
 
@@ -31,12 +29,7 @@ export interface ThreadAdoption {
   takeUp(): Promise<void>;
 }
 
-interface AdoptionOptions {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
-  readonly config: Config;
-  readonly threads: Threads;
-  readonly inbox: Inbox;
+interface AdoptionOptions extends ServerParts {
   /** Where the time of the newest thread is stored. */
   readonly path: string;
   readonly begin: (message: AcceptedMessage, todo: RouteAction) => void;
@@ -94,9 +87,17 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
     registry.put(record);
   }
 
+  /** Undefined if it was deleted, or never was one. */
+  function firstMessage(channel: string, thread: string): Promise<DiscordMessage | undefined> {
+    return getMessage(rest, channel, thread).catch((error: unknown) => {
+      if (refusedWith(error, UNKNOWN_MESSAGE, MISSING_ACCESS)) return undefined;
+      throw error;
+    });
+  }
+
   async function first(record: ThreadRecord): Promise<void> {
     const { thread, channel } = record;
-    const [made, message] = await Promise.all([getChannel(rest, thread), messageIn(rest, channel, thread)]);
+    const [made, message] = await Promise.all([getChannel(rest, thread), firstMessage(channel, thread)]);
     const settled = { adopted: 'yes', deleted: made === undefined } as const;
     const todo = message && route(incomingOf(message), 'thread', server);
     const isWaiting = inbox.left().some(({ id }) => id === thread);
@@ -147,13 +148,4 @@ export function createThreadAdoption(options: AdoptionOptions): ThreadAdoption {
 
 function createdAt({ thread_metadata: metadata }: DiscordChannel): number {
   return Date.parse(metadata?.create_timestamp ?? metadata?.archive_timestamp ?? '');
-}
-
-async function messageIn(rest: Rest, channel: string, id: string): Promise<DiscordMessage | undefined> {
-  try {
-    return messageSchema.parse(await rest.call('GET', `/channels/${channel}/messages/${id}`));
-  } catch (error) {
-    if (refusedWith(error, UNKNOWN_MESSAGE, MISSING_ACCESS)) return undefined;
-    throw error;
-  }
 }

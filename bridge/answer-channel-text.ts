@@ -1,31 +1,20 @@
 // Answers plain text in a channel, which belongs to no session: at most once an hour per channel, otherwise with a ❔.
 
 import * as z from 'zod';
-import type { Log } from '../core/log.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { react } from '../discord/messages.ts';
 import type { DiscordMessage } from '../discord/payloads.ts';
-import type { Rest } from '../discord/rest.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
-import type { Notices } from '../threads/notices.ts';
-import type { Registry, ThreadRecord } from '../threads/registry.ts';
-
-interface TalkOptions {
-  readonly rest: Rest;
-  readonly say: Notices;
-  readonly log: Log;
-  /** Where the last answers are stored. */
-  readonly path: string;
-  readonly server: string;
-  readonly registry: Registry;
-}
+import type { ThreadRecord } from '../threads/registry.ts';
+import type { ServerParts } from './bridge-options.ts';
 
 const ANSWER_EVERY_MS = 3_600_000;
 const MOST_LINKS = 10;
 const answeredSchema = z.record(z.string(), z.number());
 
-export function createChannelTalk({ rest, say, log, path, server, registry }: TalkOptions) {
+/** `path`: where the last answers are stored. */
+export function createChannelTalk({ rest, say, log, server, threads }: ServerParts, path: string) {
   /** By channel: when its last answered message was written. */
   const answered = new Map(Object.entries(readJson(path, answeredSchema) ?? {}));
 
@@ -35,7 +24,7 @@ export function createChannelTalk({ rest, say, log, path, server, registry }: Ta
     if (last !== undefined && writtenAt - last < ANSWER_EVERY_MS) return react(rest, channel, id, '❔');
     answered.set(channel, writtenAt);
     writeBestEffort(path, Object.fromEntries(answered));
-    const mine = registry.all().filter((one) => one.server === server);
+    const mine = threads.registry.all().filter((one) => one.server === server.name);
     await say(channel, [id, 'talk'], { content: talkAnswer(mine), replyTo: id, silent: true });
   }
 

@@ -1,58 +1,31 @@
 // Gives a message to a headless agent, one per turn, and shows the outcome as a reaction on the message.
 
 import { createKeyedQueue } from '../core/keyed-queue.ts';
-import type { Log } from '../core/log.ts';
 import { cleanInbound, untrustedReason } from '../core/untrusted-text.ts';
 import type { Agent } from '../streams/agent/agent.ts';
 import type { AskedTurn } from '../streams/agent/state.ts';
-import type { Notices } from '../threads/notices.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { MessageNotices } from './message-notice.ts';
-import { NO_LONGER_LISTED, refusalReason } from './route.ts';
-import type { StatusReactions } from './status-reactions.ts';
-import type { FetchedFiles } from './typed-text.ts';
-
-interface AskOptions {
-  readonly inbox: Inbox;
-  readonly marks: StatusReactions;
-  readonly notices: MessageNotices;
-  readonly say: Notices;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly server: Parameters<typeof refusalReason>[1];
-  readonly fetch: (message: AcceptedMessage) => Promise<FetchedFiles>;
-}
+import type { ServerParts } from './bridge-options.ts';
+import { refusedMeanwhile } from './decide-typing.ts';
+import type { AcceptedMessage } from './inbox.ts';
+import { fetchAttachments } from './typed-text.ts';
 
 /** Resolves when its outcome is known. Never rejects. */
 type AskAgent = (message: AcceptedMessage, agent: Agent) => Promise<void>;
 
-export function createAskAgent(options: AskOptions): AskAgent {
-  const { inbox, marks, notices, log, signal } = options;
+export function createAskAgent(options: ServerParts): AskAgent {
+  const { config, inbox, marks, notices, outcomes, log, signal } = options;
   const inTurn = createKeyedQueue();
-
-  /** A notice that cannot be posted must not stop the prompt. */
-  const say: Notices = (channelId, about, draft) =>
-    options.say(channelId, about, draft).catch((error: Error) => {
-      log.warn('saying something', { because: error.message });
-      return undefined;
-    });
-
-  /** A prompt may wait for minutes, and the list may change meanwhile. */
-  function refusalOf({ authorId }: AcceptedMessage): string | undefined {
-    const stranger = refusalReason({ userId: authorId, isBot: false, isWebhook: false }, options.server);
-    return stranger === undefined ? undefined : NO_LONGER_LISTED;
-  }
 
   /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
   async function ask(message: AcceptedMessage, agent: Agent): Promise<AskedTurn | undefined> {
     const { channelId, id } = message;
-    const { paths, failed } = await options.fetch(message);
-    if (failed.length > 0)
-      await say(channelId, [id, 'files'], { content: failed.map((why) => `📎 ${why}`).join('\n') });
+    const { paths, failed } = await fetchAttachments(message, config.host, options);
+    const content = failed.map((why) => `📎 ${why}`).join('\n');
+    if (content !== '') await outcomes.say(channelId, [id, 'files'], { content });
     const text = [cleanInbound(message.text).trim(), paths.join('\n')].filter(Boolean).join('\n\n');
     return text === ''
       ? undefined
-      : agent.ask({ id: message.deliveryId ?? id, text, refusal: () => refusalOf(message) });
+      : agent.ask({ id: message.deliveryId ?? id, text, refusal: () => refusedMeanwhile(message, 'prompt', options) });
   }
 
   async function follow(message: AcceptedMessage, { before, begun, done }: AskedTurn) {

@@ -3,17 +3,12 @@
 
 import { tryBestEffort } from '../home/atomic-write.ts';
 
-interface DebouncedWrite<T> {
-  set(value: T): void;
-  /** Writes a pending value now. */
-  flush(): void;
-}
-
 const RETRY_MS = 2_000;
 
-export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: number): DebouncedWrite<T> {
+export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: number) {
   let due: { readonly value: T } | undefined;
   let timer: NodeJS.Timeout | undefined;
+  /** Writes a pending value now. */
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
@@ -22,19 +17,10 @@ export function createDebouncedWrite<T>(write: (value: T) => void, delayMs: numb
     if (tryBestEffort('the state of the bridge', () => write(now.value))) due = undefined;
     else timer = setTimeout(flush, Math.max(delayMs, RETRY_MS)).unref();
   };
-  const inTime = () => {
-    const last = due;
-    try {
-      flush();
-    } catch {
-      due = last; // the disk is full or no file descriptor is left: tried again, until there is room
-      timer ??= setTimeout(inTime, delayMs);
-    }
-  };
   return {
-    set(value) {
+    set(value: T): void {
       due = { value };
-      timer ??= setTimeout(inTime, delayMs);
+      timer ??= setTimeout(flush, delayMs);
     },
     flush,
   };

@@ -8,6 +8,11 @@ import { isShell } from '../agents/shell-name.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import type { LookResult } from '../tmux/look.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { AcceptedMessage } from './inbox.ts';
+import { refusalReason } from './route.ts';
+import { isRestricted } from './slash-decision.ts';
+import type { TypedText } from './typed-text.ts';
 
 export type TypingStep =
   | { readonly do: 'type'; readonly stash: boolean }
@@ -162,4 +167,17 @@ function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
         'The program has ended. Archive this thread with `!done`, or start another with `!terminal <dir> <command>`.',
     };
   return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
+}
+
+const NOT_LISTED = 'Its author is no longer on the list of people who may write here.';
+const RESTRICTED = 'Its command is not in "slashCommands" of the configuration, which has changed meanwhile.';
+
+/** Why a message that has waited is not typed any more: the configuration has changed since it was accepted. Undefined if it may be typed. */
+export function refusedMeanwhile(
+  { authorId, text }: Pick<AcceptedMessage, 'authorId' | 'text'>,
+  kind: TypedText['kind'],
+  { server, config }: Pick<ServerParts, 'server' | 'config'>,
+): string | undefined {
+  if (refusalReason({ userId: authorId }, server) !== undefined) return NOT_LISTED;
+  return kind === 'slash' && isRestricted(text, config.slashCommands) ? RESTRICTED : undefined;
 }

@@ -35,7 +35,7 @@ interface AttemptOptions {
   readonly panes: PaneFinder;
   readonly allowShell: boolean;
   readonly signal: AbortSignal;
-  readonly settleMs?: number;
+  readonly settleMs: number | undefined;
   /** The last text that was typed in this thread. */
   readonly standing: () => AttemptState | undefined;
   /** A dialog is open: it gets its card, or is closed if it only shows something. */

@@ -10,12 +10,13 @@ import { untrustedReason } from '../core/untrusted-text.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { untilKeysSettled } from './commands/keys.ts';
 import { confirm } from './confirm.ts';
+import { refusedMeanwhile } from './decide-typing.ts';
 import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedState } from './delivery-attempt.ts';
 import { WAITS } from './delivery-waits.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
-import { refusedMeanwhile } from './refused-by-config.ts';
 import { createSharedLook } from './seen-screen.ts';
+import { conversationStart } from './start-conversation.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
 
@@ -32,12 +33,13 @@ const FILES_PAUSE_MS = 2_000;
 const LIMIT_PAUSE_MS = 500;
 
 export function createDeliver(options: JourneyOptions): Deliver {
-  const { config, server, inbox, outcomes, receipts, log, signal } = options;
+  const { config, inbox, outcomes, receipts, log, signal } = options;
   const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createKeyedQueue();
   const standing = new Map<string, AttemptState & { readonly deliveryId: string }>();
+  const isTerminal = ({ id }: ThreadRef) => options.streams.of(id)?.kind === 'terminal';
 
   async function deliver(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
     options.remote.wanted(options.panes.hostOf(thread));
@@ -47,9 +49,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const { paths, failed } = await fetched(message, thread);
     const content = failed.map((why) => `📎 ${why}`).join('\n');
     if (content !== '') await outcomes.say(thread.id, [message.id, 'files'], { content, silent: true });
-    const as = options.isTerminal(thread.id)
-      ? 'plain'
-      : (message.as ?? (await options.slash.howToSend(message, thread)));
+    // Messages in a terminal's thread are typed unchanged.
+    const as = isTerminal(thread) ? 'plain' : (message.as ?? (await options.slash.howToSend(message, thread)));
     if (as === 'held') return;
     const { typing } = driverOf(options.threads.registry.get(thread.id)?.agent ?? '');
     const typed = as === 'plain' ? composePlain(message.text, paths) : composeForAgent(message.text, paths, as, typing);
@@ -89,14 +90,15 @@ export function createDeliver(options: JourneyOptions): Deliver {
     const began = Date.now();
     const { deliveryId, thread } = way;
     for (let told = '', tries = 0, isStarted = false; ; ) {
-      const refused = refusedMeanwhile(message, way.typed, options);
-      if (refused !== undefined && !receipts.isStanding(thread.id, deliveryId)) return refused;
-      if (!options.isTerminal(thread.id)) await untilKeysSettled(thread.id, options.tools(), signal);
+      const because = refusedMeanwhile(message, way.typed.kind, options);
+      if (because !== undefined && !receipts.isStanding(thread.id, deliveryId))
+        return { kind: 'failed', because, screen: undefined };
+      if (!isTerminal(thread)) await untilKeysSettled(thread.id, options);
       const seen = await attemptDelivery(way, {
         panes: options.panes,
         allowShell: config.allowShell,
         signal,
-        ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
+        settleMs: options.settleMs,
         standing: () => standing.get(thread.id),
         onDialog: () => options.dialogs.look(thread.id, 'message'),
         onUntyped: () => receipts.withdraw(thread.id, deliveryId),
@@ -108,7 +110,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
             words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
           }),
       });
-      const starts = seen.kind === 'failed' && seen.isAbsent && !isStarted ? options.starts.of(thread) : undefined;
+      const starts =
+        seen.kind === 'failed' && seen.isAbsent && !isStarted ? conversationStart(thread, options) : undefined;
       if (starts !== undefined) await outcomes.waiting(message, `${starts.about} is being started.`, undefined);
       const turn = starts === undefined ? seen : await starts.begin(deliveryId);
       if (turn.kind === 'started') {
@@ -138,7 +141,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function fetched(message: AcceptedMessage, thread: ThreadRef): Promise<FetchedFiles> {
     for (let told = ''; ; await sleep(FILES_PAUSE_MS, undefined, { signal })) {
       try {
-        return await fetchAttachments(message, options.panes.hostOf(thread), { ...options, api: server.api });
+        return await fetchAttachments(message, options.panes.hostOf(thread), options);
       } catch (error) {
         const because = (error as Error).message;
         if (!isThreadmuxError(error, 'host_unreachable')) throw error;

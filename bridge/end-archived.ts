@@ -16,11 +16,11 @@ import type { Cursors } from './inbox.ts';
 
 /** For each report about a thread. `isLive`: it came now, while we were connected. */
 export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
-  const { threads, known, log } = tools;
+  const { threads, rest, log } = tools;
 
   function isWanted(thread: ThreadRef, record: ThreadRecord): boolean {
     const { host, project, cwd, shell, closed, archived } = record;
-    if (closed || archived !== 'no' || shell === 'terminal' || wasArchivedByUs(known.rest, thread.id)) return false;
+    if (closed || archived !== 'no' || shell === 'terminal' || wasArchivedByUs(rest, thread.id)) return false;
     if (threads.destinationOf({ host, directory: project || cwd })?.project.onArchive !== 'end') return false;
     const read = cursors.channels().includes(thread.id) ? [cursors.get(thread.id)] : [];
     const last = [...(thread.lastMessageId === undefined ? [] : [thread.lastMessageId]), ...read];

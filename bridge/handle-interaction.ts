@@ -1,8 +1,6 @@
 // Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and
 // acknowledged before it is acted on.
 
-import type { ServerConfig } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
@@ -20,7 +18,6 @@ import {
   takeTap,
 } from '../discord/interactions.ts';
 import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
-import type { Rest } from '../discord/rest.ts';
 import { type ThreadRef, unarchiveAndRetry } from '../discord/threads.ts';
 import { START_AGAIN } from '../threads/ended-notice.ts';
 import { LIMIT_BUTTON } from '../threads/limit-record.ts';
@@ -32,26 +29,16 @@ import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
 import { tapCard } from './dialogs/tap-card.ts';
 import { tapPanel } from './panel/panel-taps.ts';
-import type { PromptTaps } from './prompt-taps.ts';
+import { tapPrompt } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
 import type { UnfinishedInteractions } from './unfinished-interactions.ts';
 import { tapWorktree } from './worktree-taps.ts';
 
-interface InteractionHandlerOptions {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
-  readonly channels: readonly string[];
-  readonly botId: string;
-  readonly tools: CommandContext;
-  readonly prompts: PromptTaps;
-  readonly unfinished: UnfinishedInteractions;
-  readonly log: Log;
-}
-
 export function createInteractionHandler(
-  options: InteractionHandlerOptions,
+  tools: CommandContext,
+  unfinished: UnfinishedInteractions,
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
-  const { rest, server, tools, log } = options;
+  const { rest, server, log } = tools;
   const used: UsedScreens = new Map();
   /** By the server's clock, like the ids of messages. */
   const startedAt = rest.serverTime();
@@ -61,7 +48,7 @@ export function createInteractionHandler(
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
     const thread = await tools.known.find(id);
-    return thread !== undefined || options.channels.includes(id) ? { thread } : undefined;
+    return thread !== undefined || tools.channels.includes(id) ? { thread } : undefined;
   }
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {
@@ -74,36 +61,25 @@ export function createInteractionHandler(
 
   /** The reply carries the marks, like a message that the user wrote. */
   async function sendToClaude(interaction: Interaction, order: CommandCall): Promise<void> {
-    const user = interaction.member?.user ?? interaction.user;
-    if (order.thread === undefined)
+    const { thread, by, byId, rest: text } = order;
+    if (thread === undefined)
       return void (await followUp(rest, interaction, { content: '⚠️ Use this in a session’s thread.' }));
-    const id = await followUp(rest, interaction, { content: order.rest.slice(0, 1_900) });
-    tools.accept(
-      {
-        id,
-        channelId: order.thread.id,
-        authorId: user?.id ?? '',
-        author: user?.username ?? '',
-        text: order.rest,
-        attachments: [],
-      },
-      order.thread,
-    );
+    const id = await followUp(rest, interaction, { content: text.slice(0, 1_900) });
+    tools.accept({ id, channelId: thread.id, authorId: byId, author: by, text, attachments: [] }, thread);
   }
 
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
-    if (await options.prompts.tapped(interaction, order.thread)) return;
-    if (await tapCard(interaction, order, { rest, dialogs: tools.dialogs })) return;
-    if (await tapWorktree(interaction, order, { rest, tools })) return;
-    if (await tapPanel(interaction, order, { rest, tools })) return;
+    if (await tapPrompt(interaction, order, tools)) return;
+    if (await tapCard(interaction, order, tools)) return;
+    if (await tapWorktree(interaction, order, tools)) return;
+    if (await tapPanel(interaction, order, tools)) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
-    if (kind === START_AGAIN)
-      return startAgain({ thread: what, conversation: print }, { rest, interaction, order }, tools);
+    if (kind === START_AGAIN) return startAgain({ thread: what, conversation: print }, interaction, order, tools);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind === SCHEDULE_BUTTON)
       return void (await followUp(rest, interaction, tapSchedule(Number(what), print === 'list', order, tools)));
     if (kind === LIMIT_BUTTON) {
-      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by ?? '');
+      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by);
       await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, { components: [] });
       return followUpPrivately(rest, interaction, said ?? 'Nothing waits for this limit any more.');
     }
@@ -166,9 +142,9 @@ export function createInteractionHandler(
     const interaction = interactionSchema.safeParse(data).data;
     if (interaction === undefined) return;
     const user = interaction.member?.user ?? interaction.user;
-    const stranger = refusalReason({ userId: user?.id ?? '', isBot: false, isWebhook: false }, server);
+    const stranger = refusalReason({ userId: user?.id ?? '' }, server);
     const where = stranger === undefined ? await whereFrom(interaction) : undefined;
-    const isForged = interaction.message !== undefined && interaction.message.author.id !== options.botId;
+    const isForged = interaction.message !== undefined && interaction.message.author.id !== tools.botId;
     if (stranger !== undefined || where === undefined || isForged) {
       log.info('ignored', { what: 'interaction', because: stranger ?? (isForged ? 'not our message' : 'elsewhere') });
       if (interaction.type !== AUTOCOMPLETE_INTERACTION)
@@ -185,11 +161,11 @@ export function createInteractionHandler(
         await suggest(rest, interaction, await suggestions(interaction, tools));
         return;
       case COMMAND_INTERACTION:
-        return options.unfinished.during(interaction, () => onCommand(interaction, order));
+        return unfinished.during(interaction, () => onCommand(interaction, order));
       case COMPONENT_INTERACTION:
         return onTap(interaction, order);
       case MODAL_INTERACTION:
-        return options.unfinished.during(interaction, () => onTap(interaction, order));
+        return unfinished.during(interaction, () => onTap(interaction, order));
     }
   };
 }

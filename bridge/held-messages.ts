@@ -2,13 +2,11 @@
 // account or the installation. They stay in the inbox, so a restart asks again, in the same message with new buttons.
 
 import { randomBytes } from 'node:crypto';
-import type { Log } from '../core/log.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { type ButtonStyle, button, editMessage, row } from '../discord/messages.ts';
-import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
-import type { Outcomes } from './outcomes.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import type { AskReason, SlashDecision } from './slash-decision.ts';
 
 export interface HeldMessages {
@@ -19,11 +17,7 @@ export interface HeldMessages {
   close(): void;
 }
 
-interface HeldOptions {
-  readonly rest: Rest;
-  readonly inbox: Inbox;
-  readonly outcomes: Pick<Outcomes, 'asked' | 'delayed' | 'dropped'>;
-  readonly log: Log;
+export interface HeldOptions extends ServerParts {
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
   readonly keptMs?: number | undefined;
 }

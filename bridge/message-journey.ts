@@ -4,71 +4,37 @@
 //   listen.ts → route.ts → inbox.ts → here: a command is run, an answer goes to its prompt or dialog, everything else waits in the
 //   queue of its session → delivery.ts → delivery-attempt.ts (look, decide, type, Enter) → confirm.ts (the receipt) → outcomes.ts
 
-import type { ServerConfig } from '../core/config.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { optionValue } from '../core/prompt.ts';
 import { looksLikeAnswer } from '../core/prompt-answer.ts';
+import { isStreamTitle } from '../core/thread-title.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS } from '../discord/error-codes.ts';
 import { refusedWith } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
-import type { KnownThreads } from '../threads/connections.ts';
 import { KEEPS_TRYING, type TakenAnswer } from '../threads/prompts/finish-prompt.ts';
-import type { Shared } from '../threads/shared-services.ts';
-import type { SessionStates } from '../threads/watch-panes.ts';
+import { createAskAgent } from './ask-agent.ts';
 import type { CommandContext, CommandReply } from './commands/command.ts';
 import { pressesKeys, runCommand } from './commands/commands.ts';
 import { createDeliver } from './delivery.ts';
 import type { Waits } from './delivery-waits.ts';
 import { answerQuestion } from './dialogs/answer-question.ts';
-import type { Dialogs } from './dialogs/dialogs.ts';
-import { type AcceptedMessage, type Inbox, targetOf } from './inbox.ts';
+import { type AcceptedMessage, targetOf } from './inbox.ts';
 import { whereIs } from './listen.ts';
-import type { Outcomes } from './outcomes.ts';
 import { type RouteAction, route } from './route.ts';
-import type { SlashMessages } from './slash-messages.ts';
-import type { ConversationStarts } from './start-conversation.ts';
-import type { StatusReactions } from './status-reactions.ts';
-import type { UsageLimits } from './usage-limits.ts';
 
-export interface JourneyOptions extends Shared {
-  readonly states: SessionStates;
-  readonly dialogs: Dialogs;
-  readonly server: ServerConfig;
-  readonly channels: readonly string[];
-  readonly known: KnownThreads;
-  readonly inbox: Inbox;
-  readonly marks: StatusReactions;
-  readonly outcomes: Outcomes;
-  readonly signal: AbortSignal;
-  readonly settleMs?: number;
-  readonly waits: Partial<Waits>;
-  /** Gives the message to a headless agent; undefined if the thread has none. */
-  readonly toStream: (message: AcceptedMessage, thread: ThreadRef) => Promise<void> | undefined;
-  /** Waits while its terminal or headless agent is being started: users see the thread first. */
-  readonly untilStreamBegun: (thread: ThreadRef) => Promise<void>;
-  /** Messages in a terminal's thread are typed unchanged. */
-  readonly isTerminal: (threadId: string) => boolean;
-  readonly slash: SlashMessages;
-  /** Starts the session of a conversation that has none, if messages start it. */
-  readonly starts: ConversationStarts;
-  readonly limits: UsageLimits;
-  readonly tools: () => CommandContext;
-}
-
-interface Journey {
-  begin(message: AcceptedMessage, todo: RouteAction): void;
-  /** Sends it into its pane or to its headless agent. Never rejects. */
-  send(message: AcceptedMessage, thread: ThreadRef): Promise<void>;
-  /** Continues with the messages that an earlier process left, in order. */
-  takeUp(): Promise<void>;
+export interface JourneyOptions extends CommandContext {
+  readonly settleMs: number | undefined;
+  readonly waits: Partial<Waits> | undefined;
 }
 
 const ANSWER_AGAIN_MS = 2_000;
 
-export function createJourney(options: JourneyOptions): Journey {
+export function createJourney(options: JourneyOptions) {
   const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
   const deliver = createDeliver(options);
+  const askAgent = createAskAgent(options);
   /** Keys wait only for other keys, not for messages: a pane refuses a key that is older than the last one. */
   const keysInTurn = createKeyedQueue();
 
@@ -79,12 +45,19 @@ export function createJourney(options: JourneyOptions): Journey {
 
   async function act(message: AcceptedMessage, todo: RouteAction): Promise<void> {
     const thread = await known.find(targetOf(message));
-    if (thread !== undefined) await options.untilStreamBegun(thread);
+    if (thread !== undefined) await untilStreamBegun(thread);
     if (todo.kind === 'command') return command(message, todo, thread);
     if (thread === undefined) return inbox.done(message);
     if (message.answers !== undefined && (await answered(message))) return;
     if (await answerQuestion(message, thread, options)) return;
     await send(message, thread);
+  }
+
+  /** Users see the thread of a terminal or headless agent before it has started. */
+  async function untilStreamBegun({ id, title }: ThreadRef): Promise<void> {
+    if (!isStreamTitle(title) || options.streams.of(id) !== undefined) return;
+    await options.streams.begun();
+    await nextTurn(); // a headless agent gets its first prompt before
   }
 
   /** Stores the reply before it is posted, so that a command never runs twice. */
@@ -97,12 +70,12 @@ export function createJourney(options: JourneyOptions): Journey {
     if (message.answer === undefined) {
       const { id, channelId: channel, author: by, authorId: byId, liveAt } = message;
       const order = { id, thread, channel, rest: todo.rest, by, byId, liveAt };
-      const run = () => runCommand(todo.name, order, options.tools());
+      const run = () => runCommand(todo.name, order, options);
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
-    const reply = await options.tools().say(message.channelId, [message.id, 'command'], said);
+    const reply = await options.say(message.channelId, [message.id, 'command'], said);
     inbox.done(message);
     await answer.after?.(message.channelId, reply);
   }
@@ -156,9 +129,10 @@ export function createJourney(options: JourneyOptions): Journey {
     }
   }
 
+  /** Sends it into its pane or to its headless agent. Never rejects. */
   function send(message: AcceptedMessage, thread: ThreadRef): Promise<void> {
-    const toStream = options.toStream(message, thread);
-    if (toStream !== undefined) return toStream;
+    const stream = options.streams.of(thread.id);
+    if (stream?.kind === 'agent') return askAgent(message, stream.agent);
     const over = options.states.delivering(thread.id, message.deliveryId ?? message.id);
     return deliver(message, thread).finally(over);
   }
@@ -189,7 +163,8 @@ export function createJourney(options: JourneyOptions): Journey {
   return {
     begin,
     send,
-    async takeUp() {
+    /** Continues with the messages that an earlier process left, in order. */
+    async takeUp(): Promise<void> {
       for (const message of inbox.left()) {
         try {
           const todo = await todoOf(message);

@@ -2,14 +2,13 @@
 // stored with the message in the inbox, so that neither a restart nor a crash leaves a second one behind.
 
 import { createKeyedQueue } from '../core/keyed-queue.ts';
-import type { Log } from '../core/log.ts';
 import { button, deleteMessage, editIfThere, keyButtons, type MessageDraft, row } from '../discord/messages.ts';
 import { messageSchema } from '../discord/payloads.ts';
-import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
-import { type Notices, screenExcerpt } from '../threads/notices.ts';
+import { screenExcerpt } from '../threads/notices.ts';
+import type { ServerParts } from './bridge-options.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import type { SeenScreen } from './seen-screen.ts';
 
 export interface MessageNotices {
@@ -22,13 +21,9 @@ export interface MessageNotices {
 const LOOKED_THROUGH = 100;
 
 /** Nothing here rejects: a notice that cannot be posted must not stop the message. */
-export function createMessageNotices(parts: {
-  readonly rest: Rest;
-  readonly botId: string;
-  readonly say: Notices;
-  readonly inbox: Pick<Inbox, 'noticeOf' | 'setNotice'>;
-  readonly log: Log;
-}): MessageNotices {
+export function createMessageNotices(
+  parts: Pick<ServerParts, 'rest' | 'botId' | 'say' | 'inbox' | 'log'>,
+): MessageNotices {
   const { rest, inbox, log } = parts;
   const inTurn = createKeyedQueue();
   const warn = (error: Error) => {
@@ -44,7 +39,7 @@ export function createMessageNotices(parts: {
     const ours = messageSchema
       .array()
       .parse(raw)
-      .find((one) => one.author.id === parts.botId && repliesTo(one) === id);
+      .find((one) => one.author.id === parts.botId && one.message_reference?.message_id === id);
     inbox.setNotice(id, ours?.id);
     return ours?.id;
   }
@@ -111,12 +106,4 @@ export function failedNotice(
 
 function excerptOf(screen: SeenScreen | undefined): string {
   return screen === undefined ? '' : `\n${screenExcerpt(screen.text)}`;
-}
-
-function repliesTo({
-  message_reference,
-}: {
-  message_reference?: { message_id?: string | undefined } | null | undefined;
-}) {
-  return message_reference?.message_id;
 }

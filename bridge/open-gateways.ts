@@ -22,15 +22,10 @@ interface Listener {
   owns(channelId: string): Promise<boolean>;
 }
 
-interface OpenGateways {
-  readonly gateways: readonly Gateway[];
-  close(): void;
-}
-
 export function openGateways(
   sides: readonly ServerSide[],
   options: { readonly home: Home; readonly log: Log; readonly onFatal: (error: ThreadmuxError) => void },
-): OpenGateways {
+): { readonly gateways: readonly Gateway[]; close(): void } {
   const groups = new Map<Rest, ServerSide[]>(); // one client per token
   for (const side of sides) groups.set(side.rest, [...(groups.get(side.rest) ?? []), side]);
   const opened = [...groups].map(([rest, group]) => openFor(rest, group, options));

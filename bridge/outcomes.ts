@@ -1,13 +1,12 @@
 // Shows the user what happened to a message: one reaction, and one notice if needed.
 
-import type { Log } from '../core/log.ts';
 import { editMessage, type MessageDraft } from '../discord/messages.ts';
-import type { Rest } from '../discord/rest.ts';
 import { type Notices, screenBlock } from '../threads/notices.ts';
 import { type DeliveryRecord, NO_NOTICE } from '../threads/registry.ts';
+import type { ServerParts } from './bridge-options.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import { failedNotice, type MessageNotices, unreachableNotice, waitingNotice } from './message-notice.ts';
+import { failedNotice, unreachableNotice, waitingNotice } from './message-notice.ts';
 import type { SeenScreen } from './seen-screen.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
@@ -39,13 +38,7 @@ export interface Outcomes {
 const UNCLEAR =
   '⚠️ Not used as an answer, because it may not be meant for the open prompt. Tap a button under the prompt, or reply to its message.';
 
-export function createOutcomes(parts: {
-  readonly rest: Rest;
-  readonly say: Notices;
-  readonly marks: StatusReactions;
-  readonly notices: MessageNotices;
-  readonly log: Log;
-}): Outcomes {
+export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks' | 'notices' | 'log'>): Outcomes {
   const { marks, notices, log } = parts;
   const timers = new Map<string, NodeJS.Timeout>();
   const warn = (error: Error) => {
@@ -104,10 +97,7 @@ export function createOutcomes(parts: {
     asked: notices.show,
     async unclear(message) {
       await mark(message, 'failed');
-      await say(message.channelId, [message.id, 'unclear'], {
-        content: UNCLEAR,
-        replyTo: message.id,
-      });
+      await say(message.channelId, [message.id, 'unclear'], { content: UNCLEAR, replyTo: message.id });
     },
   };
 }

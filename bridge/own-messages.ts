@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { CommandCall, CommandContext } from './commands/command.ts';
 import type { AcceptedMessage, Inbox } from './inbox.ts';
 
 const ownMessageSchema = z.object({
@@ -32,4 +33,24 @@ export function openOwnMessages(path: string, inbox: Pick<Inbox, 'put' | 'isOpen
       inbox.put(message);
     },
   };
+}
+
+const LONGEST_SHOWN = 1_900;
+
+/** What is posted of a text that is typed as a whole. */
+export function shownPart(text: string): string {
+  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
+}
+
+/** The first message of a session that a user has started with one. */
+export async function sendFirstMessage(
+  text: string,
+  thread: string,
+  { id, by, byId }: CommandCall,
+  tools: CommandContext,
+): Promise<void> {
+  const message = await tools.say(thread, [id, 'prompt'], { content: shownPart(text), silent: true });
+  const ref = await tools.known.find(thread);
+  if (message === undefined || ref === undefined) return;
+  tools.accept({ id: message, channelId: thread, authorId: byId, author: by, text, attachments: [] }, ref);
 }

@@ -2,18 +2,17 @@
 // taps do not type it twice, and only those of users and those that the bot posted for one.
 
 import * as z from 'zod';
-import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { isDiscordId } from '../core/snowflake.ts';
 import { type DiscordMessage, messageSchema } from '../discord/payloads.ts';
-import type { Rest } from '../discord/rest.ts';
 import type { ThreadRef } from '../discord/threads.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { AcceptedMessage } from './inbox.ts';
 import { acceptedOf, incomingOf } from './listen.ts';
 import type { OwnMessages } from './own-messages.ts';
 import { refusalReason, route } from './route.ts';
-import { REACTIONS, type StatusReactions } from './status-reactions.ts';
+import { REACTIONS } from './status-reactions.ts';
 
 export type Retry = (
   messageId: string,
@@ -21,12 +20,8 @@ export type Retry = (
   thread: ThreadRef,
 ) => Promise<string>;
 
-interface RetryOptions {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
-  readonly inbox: Inbox;
-  readonly own: Pick<OwnMessages, 'find'>;
-  readonly marks: StatusReactions;
+interface RetryOptions extends ServerParts {
+  readonly own: OwnMessages;
   readonly send: (message: AcceptedMessage, thread: ThreadRef) => Promise<void>;
 }
 
@@ -46,7 +41,7 @@ export function createRetry({ rest, server, inbox, own, marks, send }: RetryOpti
   function isTyped(message: Marked): boolean {
     const known = own.find(message.id);
     if (known === undefined) return route(incomingOf(message), 'thread', server).kind === 'forward';
-    return refusalReason({ userId: known.authorId, isBot: false, isWebhook: false }, server) === undefined;
+    return refusalReason({ userId: known.authorId }, server) === undefined;
   }
 
   async function find(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {

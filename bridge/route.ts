@@ -48,8 +48,8 @@ export function route(message: Incoming, where: RouteContext, server: Pick<Serve
 
 interface Speaker {
   readonly userId: string;
-  readonly isBot: boolean;
-  readonly isWebhook: boolean;
+  readonly isBot?: boolean;
+  readonly isWebhook?: boolean;
 }
 
 type RefusedSpeaker = 'bot' | 'webhook' | 'not listed';
@@ -60,6 +60,3 @@ export function refusalReason(speaker: Speaker, server: Pick<ServerConfig, 'allo
   if (speaker.isBot) return 'bot';
   return server.allow.includes(speaker.userId) ? undefined : 'not listed';
 }
-
-/** What waited for its turn is not done any more. */
-export const NO_LONGER_LISTED = 'Its author is no longer on the list of people who may write here.';

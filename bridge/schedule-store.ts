@@ -36,17 +36,7 @@ export type ScheduledMessage = Readonly<z.output<typeof scheduledSchema>>;
 
 const fileSchema = z.object({ lastId: z.number(), messages: z.array(scheduledSchema) });
 
-interface ScheduleStore {
-  /** The next one first. */
-  all(): readonly ScheduledMessage[];
-  get(id: number): ScheduledMessage | undefined;
-  add(message: Omit<ScheduledMessage, 'id' | 'toldEnded'>): ScheduledMessage;
-  /** Undefined if there is none with this id. */
-  change(id: number, to: Partial<ScheduledMessage>): ScheduledMessage | undefined;
-  remove(id: number): void;
-}
-
-export function openScheduleStore(path: string): ScheduleStore {
+export function openScheduleStore(path: string) {
   let { lastId, messages }: z.output<typeof fileSchema> = readJson(path, fileSchema) ?? { lastId: 0, messages: [] };
 
   function save(now: readonly ScheduledMessage[], id = lastId): void {
@@ -56,21 +46,23 @@ export function openScheduleStore(path: string): ScheduleStore {
   }
 
   return {
-    all: () => messages,
-    get: (id) => messages.find((one) => one.id === id),
-    add(message) {
+    /** The next one first. */
+    all: (): readonly ScheduledMessage[] => messages,
+    get: (id: number): ScheduledMessage | undefined => messages.find((one) => one.id === id),
+    add(message: Omit<ScheduledMessage, 'id' | 'toldEnded'>): ScheduledMessage {
       const added = { ...message, id: lastId + 1, toldEnded: false };
       save([...messages, added], added.id);
       return added;
     },
-    change(id, to) {
+    /** Undefined if there is none with this id. */
+    change(id: number, to: Partial<ScheduledMessage>): ScheduledMessage | undefined {
       const before = messages.find((one) => one.id === id);
       if (before === undefined) return undefined;
       const changed = { ...before, ...to };
       save(messages.map((one) => (one.id === id ? changed : one)));
       return changed;
     },
-    remove(id) {
+    remove(id: number): void {
       if (messages.some((one) => one.id === id)) save(messages.filter((one) => one.id !== id));
     },
   };

@@ -3,20 +3,19 @@
 // next time is stored right after that.
 
 import { ThreadmuxError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
 import { decideDue, nextTime } from '../core/schedule.ts';
 import { snowflakeAt } from '../core/snowflake.ts';
 import { untrustedLine, untrustedText } from '../core/untrusted-text.ts';
 import { fullTime, localZone } from '../core/zoned-time.ts';
 import { UNKNOWN_CHANNEL } from '../discord/error-codes.ts';
 import { type MessageDraft, messagesAfter, refusedWith } from '../discord/messages.ts';
-import type { Rest } from '../discord/rest.ts';
 import { startButtons } from '../threads/ended-notice.ts';
 import { mayContinue } from '../threads/limit-record.ts';
-import type { Notices } from '../threads/notices.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
-import type { Threads } from '../threads/session-threads.ts';
-import type { AcceptedMessage, Inbox } from './inbox.ts';
+import type { ServerParts } from './bridge-options.ts';
+import type { DeclaredSessions } from './declared/declared-parts.ts';
+import type { AcceptedMessage } from './inbox.ts';
+import type { OwnMessages } from './own-messages.ts';
 import { refusalReason } from './route.ts';
 import { openScheduleStore, type ScheduledMessage } from './schedule-store.ts';
 
@@ -33,19 +32,12 @@ export interface Scheduled {
   close(): void;
 }
 
-interface ScheduledParts {
+interface ScheduledParts extends ServerParts {
   readonly path: string;
-  readonly rest: Rest;
-  readonly botId: string;
-  readonly server: Parameters<typeof refusalReason>[1];
-  readonly threads: Pick<Threads, 'registry' | 'archive'>;
-  readonly say: Notices;
-  readonly inbox: Pick<Inbox, 'put' | 'isOpen'>;
-  /** Whether a session that has ended starts again by itself. */
-  readonly isExpected: (record: ThreadRecord) => boolean;
+  readonly own: OwnMessages;
+  readonly declared: DeclaredSessions;
   /** Types a message that is in the inbox. */
   readonly send: (message: AcceptedMessage) => void;
-  readonly log: Log;
 }
 
 const MOST_PER_THREAD = 20;
@@ -56,7 +48,7 @@ const SOON_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 export function createScheduled(parts: ScheduledParts): Scheduled {
-  const { rest, threads, say, inbox, log } = parts;
+  const { rest, threads, say, own, declared, log } = parts;
   const store = openScheduleStore(parts.path);
   const running = new Set<number>();
   const notBefore = new Map<number, number>();
@@ -89,7 +81,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
 
   async function fire(one: ScheduledMessage): Promise<void> {
     const record = threads.registry.get(one.thread);
-    const stranger = refusalReason({ userId: one.authorId, isBot: false, isWebhook: false }, parts.server);
+    const stranger = refusalReason({ userId: one.authorId }, parts.server);
     if (record === undefined || record.deleted || stranger !== undefined) {
       log.info('a scheduled message was dropped', { id: one.id, because: stranger ?? 'its thread is gone' });
       return store.remove(one.id);
@@ -99,7 +91,8 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
     if (one.limit !== undefined && one.posted === undefined && !isOfLimit) return store.remove(one.id);
     // A message in a channel that talks to a session starts it; "continue" does not.
     const isOver = record.closed && !(record.inChannel && one.limit === undefined);
-    switch (decideDue({ due: one.due, now: Date.now(), isOver, isExpected: isOver && parts.isExpected(record) })) {
+    const isExpected = isOver && declared.isExpected({ host: record.host, name: record.sessionName });
+    switch (decideDue({ due: one.due, now: Date.now(), isOver, isExpected })) {
       case 'wait':
         return void notBefore.set(one.id, Date.now() + SOON_MS);
       case 'ended':
@@ -114,7 +107,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
 
   async function send(one: ScheduledMessage, record: ThreadRecord): Promise<void> {
     // It would be typed twice in a row when the session is free again.
-    if (one.last !== undefined && inbox.isOpen(one.last)) return advance(one);
+    if (one.last !== undefined && own.isOpen(one.last)) return advance(one);
     const posted = one.posted ?? (await post(one));
     if (posted === undefined) return advance(one); // a user deleted it
     const kept = store.change(one.id, { posted });
@@ -122,7 +115,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
     if (one.limit !== undefined && record.limit !== undefined)
       threads.registry.change(one.thread, { limit: { ...record.limit, state: 'over', sent: true } });
     const message = messageOf(kept, posted);
-    inbox.put(message);
+    own.put(message);
     advance(kept);
     parts.send(message);
   }
@@ -181,7 +174,7 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
     recover() {
       for (const one of store.all()) {
         if (one.posted === undefined) continue;
-        inbox.put(messageOf(one, one.posted));
+        own.put(messageOf(one, one.posted));
         advance(one);
       }
     },

@@ -1,24 +1,19 @@
 // The terminals and headless agents of one server, and the directories where they may work.
 
 import { configuredAgent } from '../agents/configured-agent.ts';
-import { rootsOfHosts, type ServerConfig } from '../core/config.ts';
-import type { Rest } from '../discord/rest.ts';
+import { rootsOfHosts } from '../core/config.ts';
 import type { ThreadChannel } from '../discord/threads.ts';
 import type { StreamRecord } from '../home/stream-record.ts';
 import { openAllowedDirectories } from '../streams/allowed-directories.ts';
 import { type AllowedHostDirectories, openAllowedHostDirectories } from '../streams/allowed-host-directories.ts';
-import type { KnownThreads } from '../threads/connections.ts';
-import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
+import type { BridgeOptions, ServerParts } from './bridge-options.ts';
 import { streamState } from './commands/streams.ts';
 import { createOwnCommands } from './list-own-commands.ts';
 import { decideSlash } from './slash-decision.ts';
 import { createStreamThreads, type StreamThreads } from './stream-threads.ts';
 
-interface ServerStreamsOptions extends BridgeParts {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
+interface ServerStreamsOptions extends ServerParts {
   readonly place: ThreadChannel;
-  readonly known: KnownThreads;
   readonly bridge: Pick<BridgeOptions, 'env' | 'program'>;
 }
 
@@ -26,7 +21,7 @@ export function openServerStreams(options: ServerStreamsOptions): {
   readonly directories: AllowedHostDirectories;
   readonly streams: StreamThreads;
 } {
-  const { home, config, log, hosts, remote, threads, rest, server, place, known, bridge } = options;
+  const { config, hosts, remote, server, bridge } = options;
   const directories = openAllowedHostDirectories({
     here: localDirectories(options),
     roots: rootsOfHosts(config),
@@ -36,27 +31,17 @@ export function openServerStreams(options: ServerStreamsOptions): {
   const own = createOwnCommands(options);
   const agentOf = ({ agent = 'claude' }: Pick<StreamRecord, 'agent'>) => configuredAgent(config, agent);
   const streams = createStreamThreads({
-    home,
-    log,
-    rest,
-    botId: place.botId,
-    place,
+    ...options,
     env: bridge.env,
     server: server.name,
-    host: config.host,
     members: server.allow,
-    maxThreads: config.maxThreads,
-    hosts,
-    remote,
     agentOf,
-    registry: threads.registry,
     isCommand: async (text, record) => {
       const { commands, name: agent } = agentOf(record).driver;
       const list = () => own({ host: record.far?.host ?? config.host, cwd: record.dir, transcript: '', agent });
       return (await decideSlash(text, commands, list, config.slashCommands)).kind === 'command';
     },
     agentSettings: bridge.program?.hookSettings,
-    onThread: known.learn,
     there: async (host) => ({
       host: hosts.get(host),
       home: await remote.home(host),

@@ -2,8 +2,6 @@
 // starts, and its output is one message in the thread.
 
 import { stripVTControlCharacters } from 'node:util';
-import type { Project } from '../core/project.ts';
-import type { SessionName } from '../core/session-name.ts';
 import type { SessionSettings } from '../core/session-settings.ts';
 import { cutMessage, untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
 import { editMessage } from '../discord/messages.ts';
@@ -14,15 +12,7 @@ import { startOf } from '../threads/remembered-session.ts';
 import type { PreparedWorktree } from '../threads/worktrees.ts';
 import { listSessions } from '../tmux/sessions.ts';
 import type { CommandContext } from './commands/command.ts';
-
-interface SessionPlan {
-  readonly name: SessionName;
-  readonly host: string;
-  readonly directory: string;
-  readonly before: ThreadRecord | undefined;
-  /** The request of an agent that starts it. */
-  readonly request?: string | undefined;
-}
+import type { WantedSession } from './commands/new.ts';
 
 interface StartPlace {
   readonly directory: string;
@@ -36,14 +26,14 @@ interface StartPlace {
 }
 
 /** The directory without a worktree: what was started in a worktree may start in another one. */
-export function outsideWorktrees({ host, directory, before }: SessionPlan, { worktrees }: CommandContext): string {
+export function outsideWorktrees({ host, directory, before }: WantedSession, { worktrees }: CommandContext): string {
   if (!worktrees.isInside({ host, directory })) return directory;
   const origin = worktrees.originOf({ host, directory }).directory;
   return origin === directory && before !== undefined ? startOf(before).directory : origin;
 }
 
 export async function takePlace(
-  wanted: SessionPlan & { readonly project: Project | undefined; readonly settings: SessionSettings },
+  wanted: WantedSession & { readonly settings: SessionSettings },
   tools: CommandContext,
 ): Promise<StartPlace> {
   const { name, host, directory, project, settings } = wanted;

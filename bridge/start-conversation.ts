@@ -14,11 +14,6 @@ import { beginSession } from './commands/new.ts';
 import type { AttemptOutcome, WaitingAttempt } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 
-export interface ConversationStarts {
-  /** Undefined if messages start no session there. */
-  of(thread: ThreadRef): ConversationStart | undefined;
-}
-
 interface ConversationStart {
   /** The session, for people. */
   readonly about: string;
@@ -40,54 +35,57 @@ interface Wanted {
 
 const NAMES_TRIED = 20;
 
-export function createConversationStarts(tools: () => CommandContext): ConversationStarts {
-  function wantedIn({ id }: ThreadRef): Wanted | undefined {
-    const { threads } = tools();
-    const talk = threads.talkIn(id);
-    if (talk !== undefined) return { name: talk.session, host: talk.host, project: talk.project };
-    const record = threads.registry.get(id);
-    if (record === undefined || !isNeverStarted(record)) return undefined;
-    const { sessionName: name, host } = record;
-    const project = threads.destinationOf({ host, directory: record.project || record.cwd })?.project;
-    return project && { name, host, project };
-  }
-
-  async function start(thread: ThreadRef, wanted: Wanted, message: string): Promise<StartedSession | AttemptOutcome> {
-    const { registry, projects } = tools().threads;
-    const isTalk = thread.id === thread.parentId;
-    const tried: string[] = [];
-    for (let { name } = wanted; ; ) {
-      const declared = tools().declared.all();
-      const place = declared.find((one) => one.name === name && one.host === wanted.host);
-      const { begun, first } = place
-        ? await tools().declared.startFor(place, message)
-        : { ...(await beginSession(sessionFor({ ...wanted, name }, tools()), tools())), first: undefined };
-      if (begun.is !== 'there') return { kind: 'started', first };
-      const found = await tools().panes.find(thread);
-      if (found !== undefined) return { kind: 'started', first: undefined };
-      tried.push(name);
-      if (isTalk || tried.length > NAMES_TRIED) return refused(name);
-      // Somebody else's session has the name.
-      name = newName(wanted.name, wanted.host, registry.all(), [...tried, ...configuredNames(projects())]);
-      const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, tools().config);
-      registry.change(thread.id, { sessionName: name, title });
-    }
-  }
-
+/** Undefined if messages start no session there. */
+export function conversationStart(thread: ThreadRef, tools: CommandContext): ConversationStart | undefined {
+  const wanted = wantedIn(thread, tools);
+  if (wanted === undefined) return undefined;
   return {
-    of(thread) {
-      const wanted = wantedIn(thread);
-      if (wanted === undefined) return undefined;
-      const begin: ConversationStart['begin'] = (message) =>
-        start(thread, wanted, message).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
-          if (isThreadmuxError(error, 'host_unreachable'))
-            return { kind: 'wait', because: untrustedReason(error), screen: undefined, surely: true, soon: false };
-          tools().log.info('starting a session for a message', { because: (error as Error).message });
-          return { kind: 'failed', because: untrustedHint(error), screen: undefined };
-        });
-      return { about: untrustedCode(wanted.name), begin };
-    },
+    about: untrustedCode(wanted.name),
+    begin: (message) =>
+      start(thread, wanted, message, tools).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
+        if (isThreadmuxError(error, 'host_unreachable'))
+          return { kind: 'wait', because: untrustedReason(error), screen: undefined, surely: true, soon: false };
+        tools.log.info('starting a session for a message', { because: (error as Error).message });
+        return { kind: 'failed', because: untrustedHint(error), screen: undefined };
+      }),
   };
+}
+
+function wantedIn({ id }: ThreadRef, { threads }: CommandContext): Wanted | undefined {
+  const talk = threads.talkIn(id);
+  if (talk !== undefined) return { name: talk.session, host: talk.host, project: talk.project };
+  const record = threads.registry.get(id);
+  if (record === undefined || !isNeverStarted(record)) return undefined;
+  const { sessionName: name, host } = record;
+  const project = threads.destinationOf({ host, directory: record.project || record.cwd })?.project;
+  return project && { name, host, project };
+}
+
+async function start(
+  thread: ThreadRef,
+  wanted: Wanted,
+  message: string,
+  tools: CommandContext,
+): Promise<StartedSession | AttemptOutcome> {
+  const { registry, projects } = tools.threads;
+  const isTalk = thread.id === thread.parentId;
+  const tried: string[] = [];
+  for (let { name } = wanted; ; ) {
+    const declared = tools.declared.all();
+    const place = declared.find((one) => one.name === name && one.host === wanted.host);
+    const { begun, first } = place
+      ? await tools.declared.startFor(place, message)
+      : { ...(await beginSession(sessionFor({ ...wanted, name }, tools), tools)), first: undefined };
+    if (begun.is !== 'there') return { kind: 'started', first };
+    const found = await tools.panes.find(thread);
+    if (found !== undefined) return { kind: 'started', first: undefined };
+    tried.push(name);
+    if (isTalk || tried.length > NAMES_TRIED) return refused(name);
+    // Somebody else's session has the name.
+    name = newName(wanted.name, wanted.host, registry.all(), [...tried, ...configuredNames(projects())]);
+    const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, tools.config);
+    registry.change(thread.id, { sessionName: name, title });
+  }
 }
 
 /** As the project says. */

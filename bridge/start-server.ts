@@ -2,22 +2,20 @@
 // them; message-journey.ts shows the steps.
 
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
 import { textMeaning } from '../core/prompt-answer.ts';
 import { sessionEnvironment } from '../core/session-environment.ts';
-import { isStreamTitle } from '../core/thread-title.ts';
 import { registerCommands } from '../discord/interactions.ts';
 import type { Rest } from '../discord/rest.ts';
+import type { ThreadRef } from '../discord/threads.ts';
 import { createAgentStatus } from '../threads/agent-status.ts';
 import { channelsOf, createKnownThreads, type KnownThreads } from '../threads/connections.ts';
 import { createNotices } from '../threads/notices.ts';
 import { createThreadAdoption } from './adopt-threads.ts';
 import { createChannelTalk } from './answer-channel-text.ts';
-import { createAskAgent } from './ask-agent.ts';
-import type { BridgeOptions, BridgeParts } from './bridge-options.ts';
+import type { BridgeOptions, BridgeParts, ServerParts } from './bridge-options.ts';
 import type { CommandContext } from './commands/command.ts';
 import { NO_PROGRAM } from './commands/launch-agent.ts';
 import { SLASH_COMMANDS } from './commands/slash.ts';
@@ -25,21 +23,18 @@ import { createDeclaredSessions } from './declared/declared-sessions.ts';
 import { createDialogs } from './dialogs/dialogs.ts';
 import { createArchivedEnds } from './end-archived.ts';
 import { createInteractionHandler } from './handle-interaction.ts';
-import { openCursors, openInbox } from './inbox.ts';
+import { type AcceptedMessage, openCursors, openInbox } from './inbox.ts';
 import { listen, whereIs } from './listen.ts';
 import { createJourney } from './message-journey.ts';
 import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
-import { createPromptTaps } from './prompt-taps.ts';
 import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
 import { createSlashMessages } from './slash-messages.ts';
-import { createConversationStarts } from './start-conversation.ts';
 import { createStatusReactions } from './status-reactions.ts';
-import { fetchAttachments } from './typed-text.ts';
 import { openUnfinishedInteractions } from './unfinished-interactions.ts';
 import { createUsageLimits } from './usage-limits.ts';
 
@@ -63,7 +58,7 @@ export async function startServer(
   shared: BridgeParts,
   options: BridgeOptions,
 ): Promise<ServerSide> {
-  const { home, config, log, threads, prompts } = shared;
+  const { home, log, threads, prompts } = shared;
   const state = (what: string) => `${home.folder('state')}/${server.name}.${what}.json`;
   const closing = new AbortController();
   const { signal } = closing;
@@ -83,17 +78,26 @@ export async function startServer(
   const say = createNotices(rest);
   const notices = createMessageNotices({ rest, botId, say, inbox, log });
   const outcomes = createOutcomes({ rest, say, marks, notices, log });
-  const { directories, streams } = openServerStreams({ ...shared, rest, server, place, known, bridge: options });
   /** What most parts of this server use. */
-  const parts = { ...shared, server, rest, botId, channels, known, inbox, marks, say, notices, outcomes, signal };
-  const askAgent = createAskAgent({
-    ...parts,
-    fetch: (message) => fetchAttachments(message, config.host, { ...shared, api: server.api }),
-  });
+  const parts: ServerParts = {
+    ...shared,
+    server,
+    rest,
+    botId,
+    channels,
+    known,
+    inbox,
+    marks,
+    say,
+    notices,
+    outcomes,
+    signal,
+  };
+  const { directories, streams } = openServerStreams({ ...parts, place, bridge: options });
+  const send = (message: AcceptedMessage, thread: ThreadRef) => journey.send(message, thread);
   const slash = createSlashMessages({
     ...parts,
-    registry: threads.registry,
-    send: (message, thread) => journey.send(message, thread),
+    send,
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
@@ -102,7 +106,7 @@ export async function startServer(
     scheduled: () => scheduled,
     lookAtDialog: (thread) => void dialogs.look(thread),
   });
-  const dialogs = createDialogs({ ...parts, pressing, server: server.name, ownChoice: limits.ownChoice });
+  const dialogs = createDialogs({ ...parts, pressing, ownChoice: limits.ownChoice });
   const declared = createDeclaredSessions({
     ...parts,
     path: state('declared'),
@@ -116,31 +120,11 @@ export async function startServer(
     path: state('panel'),
     lastEveryMs: options.panelLastMs,
   });
-  const journey = createJourney({
-    ...parts,
-    slash,
-    dialogs,
-    limits,
-    waits: options.waits ?? {},
-    ...(options.settleMs === undefined ? {} : { settleMs: options.settleMs }),
-    toStream(message, thread) {
-      const stream = streams.of(thread.id);
-      return stream?.kind === 'agent' ? askAgent(message, stream.agent) : undefined;
-    },
-    untilStreamBegun: async ({ id, title }) => {
-      if (!isStreamTitle(title) || streams.of(id) !== undefined) return;
-      await streams.begun();
-      await nextTurn(); // a headless agent gets its first prompt before
-    },
-    isTerminal: (thread) => streams.of(thread)?.kind === 'terminal',
-    starts: createConversationStarts(() => tools),
-    tools: () => tools,
-  });
   const scheduled = createScheduled({
     ...parts,
     path: state('schedules'),
-    inbox: ownMessages,
-    isExpected: ({ host, sessionName: name }) => declared.isExpected({ host, name }),
+    own: ownMessages,
+    declared,
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
   const tools: CommandContext = {
@@ -159,13 +143,13 @@ export async function startServer(
     store: ownMessages.put,
     accept(message, thread) {
       ownMessages.put(message);
-      void journey.send(message, thread);
+      void send(message, thread);
     },
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
-    stateFolder: home.folder('state'),
-    retry: createRetry({ ...parts, own: ownMessages, send: journey.send }),
+    retry: createRetry({ ...parts, own: ownMessages, send }),
   };
-  const unfinished = openUnfinishedInteractions({ ...parts, path: state('interactions') });
+  const journey = createJourney({ ...tools, settleMs: options.settleMs, waits: options.waits });
+  const unfinished = openUnfinishedInteractions(parts, state('interactions'));
   const adoption = createThreadAdoption({ ...parts, path: state('threads'), begin: journey.begin });
   const handle = listen({
     ...parts,
@@ -179,8 +163,8 @@ export async function startServer(
       return textMeaning({ ...written, afterAnother: hasCard || hasEnded, changed }, open);
     },
     onAccepted: journey.begin,
-    onTalk: createChannelTalk({ ...parts, path: state('talk'), server: server.name, registry: threads.registry }),
-    onInteraction: createInteractionHandler({ ...parts, tools, prompts: createPromptTaps(parts), unfinished }),
+    onTalk: createChannelTalk(parts, state('talk')),
+    onInteraction: createInteractionHandler(tools, unfinished),
     adoption,
     onThread: createArchivedEnds(tools, cursors),
     onActive(ids, guild) {

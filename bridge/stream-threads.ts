@@ -8,16 +8,14 @@ import { type SessionName, type StreamKind, streamName } from '../core/session-n
 import { streamTitle } from '../core/thread-title.ts';
 import { streamWelcome } from '../core/welcome-text.ts';
 import { messageSchema } from '../discord/payloads.ts';
-import { archiveThread, freshThread, type ThreadChannel, type ThreadRef } from '../discord/threads.ts';
+import { archiveThread, freshThread, type ThreadChannel } from '../discord/threads.ts';
 import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } from '../home/stream-record.ts';
 import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
 import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
-import type { Registry } from '../threads/registry.ts';
-import type { RemoteHosts } from '../threads/remote-hosts.ts';
-import type { HostList } from '../tmux/host-list.ts';
 import { closePipe, killPipedSession } from '../tmux/pipe.ts';
 import { listSessions } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
+import type { ServerParts } from './bridge-options.ts';
 import { terminalPaneRecord } from './terminal-record.ts';
 
 export type StreamThread =
@@ -57,21 +55,19 @@ export interface StreamThreads {
   close(): Promise<void>;
 }
 
-interface StreamThreadsOptions extends Omit<TerminalParts, 'tmux' | 'untilBack'>, AgentParts {
+interface StreamThreadsOptions
+  extends Omit<TerminalParts, 'tmux' | 'untilBack'>,
+    AgentParts,
+    Pick<ServerParts, 'config' | 'hosts' | 'remote' | 'threads' | 'known'> {
   readonly place: ThreadChannel;
   readonly members: readonly string[];
-  readonly host: string;
-  readonly maxThreads: number;
-  readonly registry: Registry;
-  readonly hosts: HostList;
-  readonly remote: RemoteHosts;
-  readonly onThread: (thread: ThreadRef) => void;
 }
 
 const ENDED_KEPT_MS = 30 * 86_400_000;
 
 export function createStreamThreads(options: StreamThreadsOptions): StreamThreads {
-  const { home, hosts, remote, place, log } = options;
+  const { home, config, hosts, remote, place, log } = options;
+  const { registry } = options.threads;
   const streams = new Map<string, StreamThread>();
   const inTurn = createKeyedQueue();
 
@@ -84,7 +80,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     return stream;
   }
 
-  const hostOf = ({ far }: StreamRecord) => far?.host ?? options.host;
+  const hostOf = ({ far }: StreamRecord) => far?.host ?? config.host;
   const partsOn = (host: string): TerminalParts => ({
     ...options,
     tmux: hosts.tmux(host),
@@ -94,7 +90,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
   function terminalOf(record: StreamRecord): StreamThread {
     const terminal = followTerminal(partsOn(hostOf(record)), record);
     const pane = terminalPaneRecord(record, hostOf(record));
-    if (pane !== undefined) options.registry.put(pane);
+    if (pane !== undefined) registry.put(pane);
     return { kind: 'terminal', terminal, record: () => terminal.record() };
   }
 
@@ -112,7 +108,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
     const welcome = streamWelcome({ kind, name, host, dir, asked, agent: agent && headlessWords(agent) });
     const title = streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`);
     const thread = await freshThread(place, title, welcome, options.members, order);
-    options.onThread(thread);
+    options.known.learn(thread);
     const record: StreamRecord = {
       kind,
       name,
@@ -140,11 +136,11 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   function checkRoom(): void {
     const live = loadStreamRecords(home).filter(({ ended }) => ended === undefined); // of all servers
-    if (live.length < options.maxThreads) return;
+    if (live.length < config.maxThreads) return;
     const names = live.map(({ name }) => `\`${name}\``).join(', ');
     throw new ThreadmuxError(
       'busy',
-      `There are already ${live.length} terminals and headless agents, and the limit is ${options.maxThreads}.`,
+      `There are already ${live.length} terminals and headless agents, and the limit is ${config.maxThreads}.`,
       { hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.` },
     );
   }
@@ -173,7 +169,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
   function drop(thread: string): void {
     streams.delete(thread);
     forgetStream(home, thread);
-    options.registry.forget(thread);
+    registry.forget(thread);
   }
 
   const failed = (name: string) => (error: Error) => log.error('a stream', { name, because: error.message });

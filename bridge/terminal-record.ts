@@ -1,12 +1,12 @@
 // The registry's record of a terminal's pane, so that typing, `!screen` and `!key` work as in any session.
 
 import type { StreamRecord } from '../home/stream-record.ts';
-import type { ThreadRecord } from '../threads/registry.ts';
+import { type ThreadRecord, threadRecordSchema } from '../threads/registry.ts';
 
 export function terminalPaneRecord(record: StreamRecord, host: string): ThreadRecord | undefined {
   const { pane } = record;
   if (pane === undefined) return undefined;
-  return {
+  return threadRecordSchema.parse({
     ...pane,
     host,
     thread: record.thread,
@@ -19,19 +19,7 @@ export function terminalPaneRecord(record: StreamRecord, host: string): ThreadRe
     state: 'idle',
     shell: 'terminal',
     at: record.startedAt,
-    channel: '',
-    title: '',
     last: record.thread,
-    posted: [],
-    deliveries: [],
-    archived: 'no',
-    closed: false,
-    ending: false,
-    deleted: false,
-    toldUnheard: false,
-    stoppedAt: 0,
-    inChannel: false,
-    adopted: 'no',
     agent: '',
-  };
+  });
 }

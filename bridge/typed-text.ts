@@ -7,7 +7,7 @@ import { isThreadmuxError } from '../core/errors.ts';
 import { cleanInbound, guardForEnter } from '../core/untrusted-text.ts';
 import { download } from '../discord/http-pool.ts';
 import { writeWhole } from '../home/atomic-write.ts';
-import type { Shared } from '../threads/shared-services.ts';
+import type { ServerParts } from './bridge-options.ts';
 import type { AcceptedMessage } from './inbox.ts';
 
 export type TypedText =
@@ -62,13 +62,13 @@ rm -f "$d/.$2"; exit 1`;
 export async function fetchAttachments(
   message: AcceptedMessage,
   host: string,
-  { api, home, hosts, remote }: { api: string } & Pick<Shared, 'home' | 'hosts' | 'remote'>,
+  { server, home, hosts, remote }: Pick<ServerParts, 'server' | 'home' | 'hosts' | 'remote'>,
 ): Promise<FetchedFiles> {
   const paths: string[] = [];
   const failed: string[] = [];
   for (const [at, file] of message.attachments.entries()) {
     try {
-      const data = await download(file.url, { api, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+      const data = await download(file.url, { api: server.api, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
       const name = safeName(file.filename, at);
       paths.push(await put(message.id, name, data));
     } catch (error) {

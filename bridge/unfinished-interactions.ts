@@ -2,10 +2,9 @@
 // process had begun: it tells the user, who would wait for nothing.
 
 import * as z from 'zod';
-import type { Log } from '../core/log.ts';
 import { followUpPrivately, type Interaction } from '../discord/interactions.ts';
-import type { Rest } from '../discord/rest.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
+import type { ServerParts } from './bridge-options.ts';
 
 export interface UnfinishedInteractions {
   during(interaction: Interaction, act: () => Promise<void>): Promise<void>;
@@ -19,13 +18,7 @@ type BegunInteraction = Readonly<z.output<typeof begunSchema>>;
 /** After this time, Discord takes no answer any more. */
 const ANSWERED_WITHIN_MS = 15 * 60_000;
 
-export function openUnfinishedInteractions(parts: {
-  readonly path: string;
-  readonly rest: Rest;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-}): UnfinishedInteractions {
-  const { path, rest, log, signal } = parts;
+export function openUnfinishedInteractions({ rest, log, signal }: ServerParts, path: string): UnfinishedInteractions {
   const left = readJson(path, z.array(begunSchema).readonly()) ?? [];
   let all: readonly BegunInteraction[] = left;
 

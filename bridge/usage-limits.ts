@@ -3,13 +3,12 @@
 
 import { driverOf } from '../agents/list.ts';
 import type { AgentDialog } from '../agents/screen.ts';
-import type { ServerConfig } from '../core/config.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { fullTime, localZone } from '../core/zoned-time.ts';
 import { freeAt, isHeld, mayContinue } from '../threads/limit-record.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
-import type { Threads } from '../threads/session-threads.ts';
+import type { ServerParts } from './bridge-options.ts';
 import type { Scheduled } from './scheduled.ts';
 
 export interface UsageLimits {
@@ -25,9 +24,7 @@ export interface UsageLimits {
   takeUp(): void;
 }
 
-interface UsageLimitsParts {
-  readonly threads: Pick<Threads, 'registry' | 'destinationOf'>;
-  readonly server: Pick<ServerConfig, 'name' | 'allow'>;
+interface UsageLimitsParts extends ServerParts {
   readonly scheduled: () => Scheduled;
   /** The dialog may have been open before the limit was reported. */
   readonly lookAtDialog: (thread: string) => void;

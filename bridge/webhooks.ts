@@ -40,24 +40,16 @@ export function startWebhooks(
     return false;
   }
 
-  states.onState((thread, { state, for: what, since }) => {
+  states.onState((thread, now) => {
     const known = last.get(thread);
-    last.set(thread, state);
-    if (webhookEvent(known, state, false) === undefined) return;
-    const tell = () => told(thread, { known, state, what, since });
-    if (state === 'idle') setTimeout(tell, SETTLE_MS).unref();
+    last.set(thread, now.state);
+    if (webhookEvent(known, now.state, false) === undefined) return;
+    const tell = () => told(thread, known, now);
+    if (now.state === 'idle') setTimeout(tell, SETTLE_MS).unref();
     else tell();
   });
 
-  function told(
-    thread: string,
-    {
-      known,
-      state,
-      what,
-      since,
-    }: { known: string | undefined; state: string; what: string | undefined; since: number },
-  ): void {
+  function told(thread: string, known: string | undefined, { state, for: what, since }: TimedState): void {
     const record = threads.registry.get(thread);
     const event = record && webhookEvent(known, state, record.failedAt === record.at);
     if (record === undefined || event === undefined) return;

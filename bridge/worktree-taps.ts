@@ -3,7 +3,6 @@
 import { insideFence, neutralise, untrustedCode, untrustedHint } from '../core/untrusted-text.ts';
 import { followUp, followUpPrivately, type Interaction, takeTap } from '../discord/interactions.ts';
 import type { MessageDraft } from '../discord/messages.ts';
-import type { Rest } from '../discord/rest.ts';
 import type { KnownWorktree } from '../threads/known-worktree.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { endDraft, isUsed, reallyDraft, WORKTREE_TAP } from './worktree-ends.ts';
@@ -14,8 +13,9 @@ const DIFF_INLINE = 1_700;
 export async function tapWorktree(
   interaction: Interaction,
   order: CommandCall,
-  { rest, tools }: { readonly rest: Rest; readonly tools: CommandContext },
+  tools: CommandContext,
 ): Promise<boolean> {
+  const { rest } = tools;
   const [kind, act = '', thread = '', print = ''] = (interaction.data?.custom_id ?? '').split(':');
   if (kind !== WORKTREE_TAP) return false;
   // A tap cannot be answered in an archived thread.

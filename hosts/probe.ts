@@ -25,7 +25,7 @@ export interface Probe {
   readonly settings: string | undefined;
 }
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** The socket of the tmux server, if not the default one. */
   readonly socket?: string | undefined;
   /** The programs of the agents that are looked for. */

@@ -16,7 +16,7 @@ await bundle({
 });
 
 /**
- * Leaves out what the server never uses: its validator, because it is given one (bin/mcp/elicitation.ts), and the old zod, because our schemas
+ * Leaves out what the server never uses: its validator, because it is given one (bin/mcp/serve.ts), and the old zod, because our schemas
  * are of the new one. They are half of the bundle.
  */
 function smallServer() {

@@ -3,15 +3,18 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  newRequestId,
   type ProgramRequest,
   type RequestDone,
   requestOutcomePath,
   requestOutcomeSchema,
   requestPath,
+  type StartRequest,
 } from '../../bridge/program-requests.ts';
 import { errorOf, ThreadmuxError } from '../../core/errors.ts';
 import { readJson, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
+import { findTarget, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
 
 const LOOK_MS = 60;
@@ -36,4 +39,15 @@ export async function askBridge(home: Home, request: ProgramRequest): Promise<Re
   throw new ThreadmuxError('not_running', 'threadmux did not answer in time', {
     hint: 'Run `threadmux status` to see whether it runs. It is safe to try the same again.',
   });
+}
+
+type BridgeStart = Omit<StartRequest, 'id' | 'asker' | 'what'>;
+
+/** Starts a session; the bridge also makes its worktree and its thread. */
+export async function startByBridge(
+  reach: SessionFinder,
+  start: BridgeStart,
+): Promise<{ readonly done: RequestDone; readonly target: SessionTarget }> {
+  const done = await askBridge(reach.home, { id: newRequestId(), asker: process.pid, what: 'start', ...start });
+  return { done, target: await findTarget(reach, start.name, start.host) };
 }

@@ -1,9 +1,9 @@
 // Gives an order to the process that posts, and waits for its outcome. The order is a file: it is carried out after a restart, too.
 
-import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
+import { newRequestId } from '../../bridge/program-requests.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
@@ -36,7 +36,7 @@ export function orderThreadOf(
   home: Home,
 ): ThreadOrder {
   const pane = toSessionPane(host, record?.socket ?? session.socket, session);
-  const given = { id: randomBytes(16).toString('hex'), order, session: { ...pane, group: session.group } };
+  const given = { id: newRequestId(), order, session: { ...pane, group: session.group } };
   giveOrder(home, given, record?.paneId);
   return given;
 }

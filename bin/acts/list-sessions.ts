@@ -7,20 +7,36 @@ import { loadStates, type ShownState, shownStates } from '../../threads/stored-s
 import type { SessionFinder } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
 
+/** Asks one host or all of them. Rejects if none responds. */
+export async function askHosts<Found>(
+  { hosts }: SessionFinder,
+  host: string | undefined,
+  ask: (host: string) => Promise<readonly Found[]>,
+) {
+  const asked = host === undefined ? hosts.names() : [host];
+  for (const one of asked) hosts.get(one); // throws if the host is unknown
+  const answers = await Promise.allSettled(asked.map(ask));
+  const failed = answers.flatMap((answer, at) =>
+    answer.status === 'rejected' ? [{ host: asked[at] ?? '', error: answer.reason as unknown }] : [],
+  );
+  if (failed[0] !== undefined && failed.length === asked.length) throw failed[0].error;
+  return {
+    found: answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : [])),
+    unreachable: failed.map((one) => ({ host: one.host, ...errorData(one.error).error })),
+  };
+}
+
 export async function listEverywhere(
   reach: SessionFinder,
   { host, prefix = '' }: { readonly host?: string | undefined; readonly prefix?: string | undefined },
 ) {
-  const asked = host === undefined ? reach.hosts.names() : [host];
-  for (const one of asked) reach.hosts.get(one);
-  const lists = await Promise.all(asked.map((one) => ask(one, reach)));
-  const failed = lists.flatMap((list) => ('error' in list ? [list] : []));
-  if (failed[0] !== undefined && failed.length === asked.length) throw failed[0].error;
-  const found = lists.flatMap((list) => ('found' in list ? list.found : []));
+  const { found, unreachable } = await askHosts(reach, host, async (one) =>
+    withStates(one, await findSessions(one, reach), reach),
+  );
   return {
     found: found.filter(({ session }) => session.name.startsWith(prefix)),
-    away: failed.flatMap((one) => sessionsOf(one.host, reach)).filter(({ name }) => name.startsWith(prefix)),
-    unreachable: failed.map((one) => ({ host: one.host, ...errorData(one.error).error })),
+    away: unreachable.flatMap((one) => sessionsOf(one.host, reach)).filter(({ name }) => name.startsWith(prefix)),
+    unreachable,
   };
 }
 
@@ -54,16 +70,6 @@ export async function withStates(
   const watched = bridgePid(home) === undefined ? new Map() : loadStates(home);
   const states = await shownStates(hosts.tmux(host), found, (thread) => watched.get(thread), TIMEOUT_MS);
   return found.map((one, at) => ({ ...one, state: states[at] ?? { state: 'shell' } }));
-}
-
-type Answer = { readonly found: readonly SessionWithState[] } | { readonly host: string; readonly error: unknown };
-
-async function ask(host: string, reach: SessionFinder): Promise<Answer> {
-  try {
-    return { found: await withStates(host, await findSessions(host, reach), reach) };
-  } catch (error) {
-    return { host, error };
-  }
 }
 
 const TIMEOUT_MS = 6_000;

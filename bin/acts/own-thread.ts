@@ -2,10 +2,10 @@
 // TMUX_PANE. The program waits with a bell, like a hook: if it is killed, its question is closed.
 
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { closeSync, constants, existsSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newRequestId } from '../../bridge/program-requests.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import type { Home } from '../../home/home.ts';
 import type { PostOrder } from '../../hooks/orders.ts';
@@ -29,7 +29,7 @@ type Post = Pick<PostOrder, 'text' | 'silent'> & Partial<Pick<PostOrder, 'paths'
 /** Resolves with the id of the thread. */
 export async function postInThread(session: SessionPane, say: Post, home: Home): Promise<string> {
   const order: PostOrder = {
-    id: newId(),
+    id: newRequestId(),
     order: 'post',
     at: Date.now(),
     session: ordered(session),
@@ -69,14 +69,14 @@ const LOOK_MS = 60;
 const LATE_MS = 3_000;
 
 /** Undefined if nobody answered in time. */
-export async function askInThread(
+async function askInThread(
   session: SessionPane,
   asked: Question,
   home: Home,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<string | undefined> {
   checkQuestion(asked);
-  const id = newId();
+  const id = newRequestId();
   const bell = openBell(home, id);
   try {
     const at = Date.now();
@@ -86,7 +86,7 @@ export async function askInThread(
       if (answer !== undefined) return answerIn(answer, session);
       const outcome = takeOutcome(home, { id });
       if (outcome !== undefined && outcome.outcome !== 'asked') throw orderFailure(outcome, session.sessionName);
-      await sleep(LOOK_MS, undefined, signal === undefined ? {} : { signal });
+      await sleep(LOOK_MS, undefined, { signal });
     }
     return undefined;
   } finally {
@@ -142,10 +142,39 @@ function answerIn(text: string, { sessionName }: SessionPane): string | undefine
   return answer;
 }
 
-function newId(): string {
-  return randomBytes(16).toString('hex');
-}
-
 function ordered({ started: _, ...session }: SessionPane) {
   return { ...session, group: session.group };
+}
+
+/** Resolves with undefined if it cannot be asked, or is not answered, in the terminal. Rejects when the signal is aborted. */
+export type AskHere = (asked: Question, signal: AbortSignal) => Promise<string | undefined>;
+
+interface FirstAnswer {
+  /** Undefined if nobody answered in time. */
+  readonly answer: string | undefined;
+  readonly by: 'thread' | 'terminal';
+}
+
+/** Asks in the thread and in the terminal at the same time. The first answer counts, and closes the question in the other place. */
+export async function firstAnswer(
+  session: SessionPane,
+  asked: Question,
+  home: Home,
+  { here, signal: given }: { readonly here?: AskHere | undefined; readonly signal?: AbortSignal } = {},
+): Promise<FirstAnswer> {
+  const answered = new AbortController();
+  const signal = given === undefined ? answered.signal : AbortSignal.any([given, answered.signal]);
+  const there = askInThread(session, asked, home, signal).then((answer): FirstAnswer => ({ answer, by: 'thread' }));
+  const both = [there, ...(here === undefined ? [] : [inTerminal(here(asked, signal), there)])];
+  try {
+    return await Promise.race(both);
+  } finally {
+    answered.abort();
+    await there.catch(() => {}); // the question in the thread is closed before this process ends
+  }
+}
+
+async function inTerminal(here: Promise<string | undefined>, there: Promise<FirstAnswer>): Promise<FirstAnswer> {
+  const answer = await here;
+  return answer === undefined ? there : { answer, by: 'terminal' };
 }

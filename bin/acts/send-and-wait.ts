@@ -3,13 +3,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { type Submitted, submitText } from './submit-text.ts';
-import { type WaitedReply, waitForReply } from './wait-reply.ts';
+import type { TypingPatience } from './type-text.ts';
+import { type WaitedReply, waitForReply } from './wait-session.ts';
 
-interface SendRules {
-  /** How long the pane may take until it is ready. */
-  readonly waitMs: number;
+interface SendRules extends TypingPatience {
   readonly timeoutMs: number;
-  readonly allowShell: boolean;
 }
 
 export async function sendAndWait(

@@ -2,7 +2,10 @@
 // first report, or before it if the agent asks something.
 
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agentOfCommand } from '../../agents/configured-agent.ts';
+import type { AgentDriver } from '../../agents/driver.ts';
+import type { AgentScreen } from '../../agents/screen.ts';
 import { agentToStart, commandLine, launchOn, resumeOf, variablesFor } from '../../bridge/commands/launch-agent.ts';
 import type { FoundSessions } from '../../bridge/commands/sessions.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
@@ -11,7 +14,9 @@ import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import { settingFor } from '../../core/setting-words.ts';
+import { neutralise } from '../../core/untrusted-text.ts';
 import { programPlace } from '../../install/program-files.ts';
+import { screenOf } from '../../threads/read-pane.ts';
 import {
   conversationOf,
   rememberedSession,
@@ -19,13 +24,16 @@ import {
   startedText,
   startOf,
 } from '../../threads/remembered-session.ts';
-import { listSessions, newSession, stopKeeping } from '../../tmux/sessions.ts';
-import type { SessionFinder } from '../find-session.ts';
+import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import type { PaneRef } from '../../tmux/pane.ts';
+import { killSession, listSessions, newSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
+import type { Tmux } from '../../tmux/tmux.ts';
+import { paneOf, type SessionFinder } from '../find-session.ts';
 import { withProgress } from '../print.ts';
 import { configuredProject } from './configured-project.ts';
 import { orderThreadOf } from './give-order.ts';
 import { takeStartPlace } from './start-place.ts';
-import { untilAgentRuns } from './until-agent-runs.ts';
 
 export interface StartOptions {
   readonly host?: string;
@@ -151,4 +159,38 @@ function askedSettings(
       '--model, --mode, --agent and --continue are for the agent, not for a command after --',
     );
   return worktree === undefined ? forAgent : { ...forAgent, worktree };
+}
+
+/** How long an agent is watched that shows no box to write into. */
+const WATCHED_MS = 3_000;
+
+/** Waits until an agent that was just started shows that it runs. Resolves with what it shows, if that is known. Rejects with the last lines of an agent that quits at once. */
+async function untilAgentRuns(
+  tmux: Tmux,
+  session: Session,
+  driver: AgentDriver,
+): Promise<AgentScreen['kind'] | undefined> {
+  const pane = paneOf({ session, record: undefined });
+  for (const until = Date.now() + WATCHED_MS; Date.now() < until; await sleep(100)) {
+    const seen = await lookForExit(tmux, pane, QUIT_HISTORY);
+    if (seen.kind === 'pane' && !seen.dead) {
+      const shown = await shownNow(tmux, pane, driver);
+      if (shown !== undefined && RUNS.includes(shown)) return shown;
+      continue;
+    }
+    if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
+    const { how, lines } = quitReport(seen);
+    const said = lines === '' ? 'It printed nothing.' : `Its last lines:\n${neutralise(lines)}`;
+    throw new ThreadmuxError('tmux_failed', `${session.name} ${how}. ${said}`, {
+      hint: 'Correct that, then start it again.',
+    });
+  }
+  return undefined;
+}
+
+const RUNS: readonly AgentScreen['kind'][] = ['empty', 'draft', 'dialog'];
+
+async function shownNow(tmux: Tmux, pane: PaneRef, driver: AgentDriver): Promise<AgentScreen['kind'] | undefined> {
+  const seen = await lookAtPane(tmux, pane);
+  return seen.kind === 'pane' ? screenOf(seen, seen, driver).kind : undefined;
 }

@@ -12,8 +12,9 @@ import { loadStates, type ShownState, shownStates } from '../../threads/stored-s
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, recordNow, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { bridgePid } from '../running.ts';
+import { lastReply } from './last-reply.ts';
 
-export interface WaitResult {
+interface WaitResult {
   readonly state: 'idle' | 'needs_person' | 'ended' | 'timeout';
   /** For `needs_person`: what for. For `timeout`: what the session does now. */
   readonly about: string | null;
@@ -37,7 +38,7 @@ const LOOKS_AGAIN_WITHIN_MS = 2_500;
 /** A session that was just started may still show its shell. */
 const STARTS_WITHIN_MS = 15_000;
 
-export async function waitForSession(
+async function waitForSession(
   target: SessionTarget,
   reach: SessionFinder,
   { timeoutMs, since = 0, signal }: WaitOptions,
@@ -149,3 +150,23 @@ export function isOutdatedIdle(
 /** So long after Enter, the screen shows that the agent works. */
 const SHOWN_WITHIN_MS = 1_000;
 const SEEN_WITHIN_MS = 5_000;
+
+export interface WaitedReply extends WaitResult {
+  /** Null if there is none, or the agent has not finished. */
+  readonly reply: string | null;
+}
+
+/** The transcript may be written a moment after the end of the turn. */
+const SETTLE_MS = 1_500;
+
+/** Also reads its reply. */
+export async function waitForReply(
+  target: SessionTarget,
+  reach: SessionFinder,
+  options: WaitOptions,
+): Promise<WaitedReply> {
+  const waited = await waitForSession(target, reach, options);
+  const isOver = waited.state === 'idle' || waited.state === 'ended';
+  const reply = isOver ? await lastReply(target, reach, SETTLE_MS) : undefined;
+  return { ...waited, reply: reply?.text ?? null };
+}

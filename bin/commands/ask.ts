@@ -3,8 +3,7 @@
 import { createInterface } from 'node:readline/promises';
 import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
-import { firstAnswer } from '../acts/first-answer.ts';
-import { fileToSend, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
+import { fileToSend, firstAnswer, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
 import { openInnerFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 

@@ -14,17 +14,13 @@ import { readTmuxVariable } from '../../tmux/pane.ts';
 import { asScript } from '../../tmux/tmux.ts';
 import { postInThread } from '../acts/own-thread.ts';
 import { readScreenLines } from '../acts/read-screen.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { findTarget, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printForeignText, printJson, printNote, printText, withProgress } from '../print.ts';
 
-interface AttachFlags {
-  readonly host?: string;
-  readonly json?: boolean;
-}
-
 const SSH_FAILED = 255;
 
-export async function attach(name: string | undefined, flags: AttachFlags): Promise<void> {
+export async function attach(name: string | undefined, flags: SessionFlags): Promise<void> {
   const { config, ...rest } = openSessionFinder();
   const target = await findTarget({ config, ...rest }, name, flags.host);
   const { host, session } = target;
@@ -80,9 +76,7 @@ function notInstalled(program: string, where: string): ThreadmuxError {
   });
 }
 
-interface CaptureFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface CaptureFlags extends SessionFlags {
   readonly lines: number;
   readonly post?: boolean;
 }

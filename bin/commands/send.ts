@@ -6,13 +6,12 @@ import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { cleanInbound } from '../../core/untrusted-text.ts';
 import { sendAndWait } from '../acts/send-and-wait.ts';
 import { typeText } from '../acts/type-text.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, withProgress } from '../print.ts';
 import { printWaited } from './wait.ts';
 
-interface SendFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface SendFlags extends SessionFlags {
   /** How long to wait for the pane to be ready, in seconds. */
   readonly wait: number;
   readonly waitReply?: boolean;

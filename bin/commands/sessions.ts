@@ -6,12 +6,11 @@ import { isSessionName, labelOf } from '../../core/session-name.ts';
 import { stateWords } from '../../threads/session-state.ts';
 import { listSessions } from '../../tmux/sessions.ts';
 import { listEverywhere, type SessionWithState, sessionData } from '../acts/list-sessions.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, table, withProgress } from '../print.ts';
 
-interface SessionsFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface SessionsFlags extends SessionFlags {
   readonly names?: boolean;
   /** Only names that begin like this. */
   readonly prefix?: string;

@@ -6,7 +6,7 @@ import { endSession } from '../acts/end-session.ts';
 import { sessionData, withStates } from '../acts/list-sessions.ts';
 import { submitFirst } from '../acts/send-and-wait.ts';
 import { type StartedSession, type StartOptions, startNext, startOne } from '../acts/start-session.ts';
-import { waitForReply } from '../acts/wait-reply.ts';
+import { waitForReply } from '../acts/wait-session.ts';
 import { findTarget, hostAndName, openSessionFinder, type SessionFinder, type SessionTarget } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 import { printWaited } from './wait.ts';

@@ -19,12 +19,18 @@ import { bridgePid } from '../running.ts';
 import { entryOf } from './logs.ts';
 
 export async function showStatus(flags: { readonly json?: boolean }): Promise<void> {
+  const data = await gather();
+  if (flags.json) printJson(data);
+  else printText(lines(data).join('\n'));
+}
+
+async function gather() {
   const { home, config, servers } = openContext('cli');
   const reach = openSessionFinder();
   const pid = bridgePid(home);
   const since = statSync(home.path('state', 'bridge.lock'), { throwIfNoEntry: false })?.mtimeMs;
   const outbox = openOutbox(home.folder('outbox'));
-  const data = {
+  return {
     running: pid !== undefined,
     pid: pid ?? null,
     home: home.root,
@@ -39,8 +45,6 @@ export async function showStatus(flags: { readonly json?: boolean }): Promise<vo
       Promise.all(reach.hosts.names().map((host) => askHost(host, reach))),
     ),
   };
-  if (flags.json) printJson(data);
-  else printText(lines(data).join('\n'));
 }
 
 interface HostStatus {
@@ -69,16 +73,7 @@ function gatewayState(home: Home, since: number): string {
   return said.at(-1) ?? 'unknown';
 }
 
-function lines(data: {
-  readonly running: boolean;
-  readonly pid: number | null;
-  readonly servers: readonly { readonly name: string; readonly api: string }[];
-  readonly gateway: string | null;
-  readonly outbox: { readonly waiting: number; readonly aside: number };
-  readonly openPrompts: number;
-  readonly auto: boolean;
-  readonly hosts: readonly HostStatus[];
-}): readonly string[] {
+function lines(data: Awaited<ReturnType<typeof gather>>): readonly string[] {
   const { outbox } = data;
   return [
     data.running

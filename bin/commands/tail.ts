@@ -8,12 +8,11 @@ import { messagesAfter, newestMessages } from '../../discord/messages.ts';
 import type { DiscordMessage } from '../../discord/payloads.ts';
 import { connectRest } from '../../discord/rest.ts';
 import { openContext } from '../command-context.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { findTarget, openSessionFinder, recordNow } from '../find-session.ts';
 import { printable, printJsonLine, printText } from '../print.ts';
 
-interface TailFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface TailFlags extends SessionFlags {
   readonly lines: number;
   readonly follow: boolean;
 }

@@ -6,12 +6,11 @@ import { loadAutoThreads, saveAutoThreads } from '../../home/installed.ts';
 import type { ThreadOrder } from '../../hooks/orders.ts';
 import { orderFailure, orderThreadOf, outcomeWithin } from '../acts/give-order.ts';
 import { openContext } from '../command-context.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
 
-interface ThreadFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface ThreadFlags extends SessionFlags {
   /** How long to wait for the result, in seconds. */
   readonly wait: number;
 }

@@ -2,13 +2,12 @@
 
 import { EXIT } from '../../core/errors.ts';
 import { lastReply } from '../acts/last-reply.ts';
-import { type WaitedReply, waitForReply } from '../acts/wait-reply.ts';
+import { type WaitedReply, waitForReply } from '../acts/wait-session.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { findTarget, openSessionFinder } from '../find-session.ts';
 import { printable, printForeignText, printJson, printNote, withProgress } from '../print.ts';
 
-interface WaitFlags {
-  readonly host?: string;
-  readonly json?: boolean;
+interface WaitFlags extends SessionFlags {
   readonly timeout: number;
 }
 
@@ -32,7 +31,7 @@ const CODES: Readonly<Record<WaitedReply['state'], number>> = {
 export function printWaited(
   about: { readonly host: string; readonly name: string; readonly created?: boolean },
   { state, about: what, reply }: WaitedReply,
-  { json }: { readonly json?: boolean },
+  { json }: SessionFlags,
 ): void {
   process.exitCode = CODES[state];
   if (json) return printJson({ ...about, state, about: what, reply });
@@ -44,10 +43,7 @@ export function printWaited(
   else if (state === 'ended') printNote(`${name} has ended.`);
 }
 
-export async function printReply(
-  name: string | undefined,
-  flags: { readonly host?: string; readonly json?: boolean },
-): Promise<void> {
+export async function printReply(name: string | undefined, flags: SessionFlags): Promise<void> {
   const reach = openSessionFinder();
   const target = await findTarget(reach, name, flags.host);
   const { host, session } = target;

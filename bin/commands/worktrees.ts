@@ -2,18 +2,15 @@
 // or their end was not noticed.
 
 import { workWords } from '../../bridge/worktree-ends.ts';
-import { errorData, ThreadmuxError } from '../../core/errors.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
 import { endWorktree, type FoundWorktree, findWorktrees } from '../../hosts/run-worktree.ts';
 import { usesWorktree } from '../../threads/known-worktree.ts';
 import { listSessions } from '../../tmux/sessions.ts';
+import { askHosts } from '../acts/list-sessions.ts';
 import { worktreeHostOf } from '../acts/start-place.ts';
+import type { SessionFlags } from '../command-line.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
 import { printable, printJson, printNote, printText, table, withProgress } from '../print.ts';
-
-interface WorktreeFlags {
-  readonly host?: string;
-  readonly json?: boolean;
-}
 
 interface ListedWorktree extends FoundWorktree {
   readonly host: string;
@@ -21,25 +18,12 @@ interface ListedWorktree extends FoundWorktree {
   readonly inUse: boolean;
 }
 
-export async function listAllWorktrees(flags: WorktreeFlags): Promise<void> {
+export async function listAllWorktrees(flags: SessionFlags): Promise<void> {
   const reach = openSessionFinder();
-  const asked = flags.host === undefined ? reach.hosts.names() : [flags.host];
-  for (const host of asked) reach.hosts.get(host); // throws if the host is unknown
-  const lists = await withProgress(
-    `connecting to ${asked.join(', ')}`,
-    Promise.all(
-      asked.map((host) =>
-        on(host, reach).then(
-          (found) => ({ found }),
-          (error: unknown) => ({ host, error }),
-        ),
-      ),
-    ),
+  const { found, unreachable } = await withProgress(
+    `connecting to ${flags.host ?? reach.hosts.names().join(', ')}`,
+    askHosts(reach, flags.host, (host) => on(host, reach)),
   );
-  const failed = lists.flatMap((list) => ('error' in list ? [list] : []));
-  if (failed[0] !== undefined && failed.length === asked.length) throw failed[0].error;
-  const found = lists.flatMap((list) => ('found' in list ? list.found : []));
-  const unreachable = failed.map(({ host, error }) => ({ host, ...errorData(error).error }));
   if (flags.json) return printJson({ worktrees: found.map(worktreeData), unreachable });
   const rows = found.map((one) => [one.host, nameOf(one), one.session, one.branch, stateWord(one), contents(one)]);
   if (rows.length > 0) printText(table(['HOST', 'WORKTREE', 'SESSION', 'BRANCH', 'STATE', 'WORK'], rows));
@@ -47,7 +31,7 @@ export async function listAllWorktrees(flags: WorktreeFlags): Promise<void> {
   for (const { host, message } of unreachable) printNote(`${host} did not respond: ${message}`);
 }
 
-export async function removeWorktree(name: string, flags: WorktreeFlags): Promise<void> {
+export async function removeWorktree(name: string, flags: SessionFlags): Promise<void> {
   const reach = openSessionFinder();
   const host = flags.host ?? reach.config.defaultHost;
   const all = await withProgress(`connecting to ${host}`, on(host, reach));

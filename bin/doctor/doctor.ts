@@ -14,8 +14,8 @@ import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
 import { openOutbox } from '../../hooks/outbox.ts';
-import { type Host, localHost } from '../../hosts/host.ts';
-import { missingFiles, type ProbeOptions, probeHost } from '../../hosts/probe.ts';
+import { localHost } from '../../hosts/host.ts';
+import { missingFiles, probeHost } from '../../hosts/probe.ts';
 import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
@@ -79,10 +79,10 @@ export async function examine(subject: DoctorSubject): Promise<readonly Finding[
     ...judgeRunning({ look: inspectHome(root), elsewhere: elsewhere(root, subject.env) }),
     ...judgeOutbox(inspectOutbox(home)),
     ...here.hooks,
-    ...examineExtensions(
-      installedAgents(config, subject.env.PATH ?? ''),
-      ...([subject.env.HOME || homedir(), { scripts: `${programPaths(subject.env).dist}/hooks`, home: root }] as const),
-    ),
+    ...examineExtensions(installedAgents(config, subject.env.PATH ?? ''), subject.env.HOME || homedir(), {
+      scripts: `${programPaths(subject.env).dist}/hooks`,
+      home: root,
+    }),
     ...judgeServicePath(await missingInService(subject.env, agentPrograms(config, config?.host))),
     ...servers,
     ...far,
@@ -105,21 +105,29 @@ function missingRoots(roots: readonly string[], env: ConfigEnvironment): readonl
 async function examineHere({ env }: DoctorSubject, config: Config | undefined) {
   const host = localHost({ name: 'this machine', env, timeoutMs: HERE_MS });
   const home = resolve(homeRoot(env));
-  const found = examineMachine(host, {
-    agents: agentPrograms(config, config?.host),
-    hookOption: OWN_PLACE.option,
-    socket: config?.tmuxSocket,
-    home,
-    installed: loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : [])),
-    claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
-    usualHome: join(env.HOME || homedir(), '.threadmux'),
-    install: 'threadmux install',
-  });
-  return found.catch((error: unknown) => {
+  const installed = loadInstalled(join(home, 'state')).flatMap(({ kind, path }) => (kind === 'settings' ? path : []));
+  try {
+    const probe = await probeHost(host, {
+      agents: agentPrograms(config, config?.host),
+      hookOption: OWN_PLACE.option,
+      socket: config?.tmuxSocket,
+      home,
+      claudeDir: env.CLAUDE_CONFIG_DIR ? resolve(env.CLAUDE_CONFIG_DIR) : undefined,
+    });
+    const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
+    const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
+    const projects = installed.filter((path) => path !== probe.settingsPath);
+    const hasHooks = look?.kind === 'settings' && look.events.length > 0;
+    const files = hasHooks ? [probe.settingsPath, ...projects] : projects;
+    const plugin = judgePlugin({ on: host.name, settings: probe.settingsPath, files });
+    const usualHome = join(env.HOME || homedir(), '.threadmux');
+    const about = { on: host.name, install: 'threadmux install', usualHome, projects, plugin };
+    return { machine: judgeMachine(probe, host.name), hooks: judgeHooks({ ...about, probe, look, missing }) };
+  } catch (error) {
     if (!isThreadmuxError(error)) throw error;
     const remedy = error.hint ?? 'Run `tmux list-sessions` to see the problem.';
     return { machine: [fault('tmux', `${error.message}.`, remedy)], hooks: [] };
-  });
+  }
 }
 
 const MISSING = `PATH=$1; export PATH; shift
@@ -166,39 +174,13 @@ async function examineOne(subject: DoctorSubject, config: Config, name: string):
     });
   } catch (error) {
     if (!isThreadmuxError(error)) throw error;
-    if (error.code === 'not_found') throw usage(error);
+    if (error.code === 'not_found')
+      throw new ThreadmuxError('bad_usage', error.message, error.hint ? { hint: error.hint } : {});
     return [fault('host', `${error.message}.`, error.hint ?? 'Connect with `ssh` to see the problem.')];
   } finally {
     await hosts.close();
     control.remove();
   }
-}
-
-function usage(error: ThreadmuxError): ThreadmuxError {
-  return new ThreadmuxError('bad_usage', error.message, error.hint ? { hint: error.hint } : {});
-}
-
-interface MachineOptions extends ProbeOptions {
-  /** The settings files that `install` has changed. */
-  readonly installed: readonly string[];
-  /** The home of hooks whose command does not name one. */
-  readonly usualHome: string;
-  readonly install: string;
-}
-
-async function examineMachine(host: Host, options: MachineOptions) {
-  const probe = await probeHost(host, options);
-  const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings);
-  const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
-  const { install, installed, usualHome } = options;
-  const projects = installed.filter((path) => path !== probe.settingsPath);
-  const hasHooks = look?.kind === 'settings' && look.events.length > 0;
-  const files = hasHooks ? [probe.settingsPath, ...projects] : projects;
-  const plugin = judgePlugin({ on: host.name, settings: probe.settingsPath, files });
-  return {
-    machine: judgeMachine(probe, host.name),
-    hooks: judgeHooks({ on: host.name, install, probe, look, missing, usualHome, projects, plugin }),
-  };
 }
 
 async function examineServers(home: Home, config: Config): Promise<readonly Finding[]> {

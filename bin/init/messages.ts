@@ -2,7 +2,7 @@
 // who writes it in the channel is added after a confirmation at the terminal. Without seeing the terminal nobody can pair.
 
 import { randomBytes, randomInt } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { EventEmitter, once } from 'node:events';
 import { formatDuration } from '../../core/duration.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { isDiscordId } from '../../core/snowflake.ts';
@@ -155,10 +155,7 @@ async function openMessageListener(rest: Rest, token: string): Promise<MessageLi
   const received: DiscordMessage[] = [];
   let isReady = false;
   let fatal: Error | undefined;
-  const waiting = new Set<() => void>();
-  const tell = () => {
-    for (const look of [...waiting]) look();
-  };
+  const events = new EventEmitter();
   const gateway = openGateway({
     rest,
     token,
@@ -167,38 +164,26 @@ async function openMessageListener(rest: Rest, token: string): Promise<MessageLi
     save: () => {},
     onFatal: (error) => {
       fatal = error;
-      tell();
+      events.emit('news');
     },
     handle: (name, data) => {
       if (name === 'READY') isReady = true;
       if (name === 'MESSAGE_CREATE') received.push(messageSchema.parse(data));
-      tell();
+      events.emit('news');
     },
   });
 
   /** Calls `look` after every event until it returns a value. */
   async function until<T>(look: () => T | undefined, patienceMs: number, what: string): Promise<T> {
-    const over = new AbortController();
-    const found = new Promise<T>((resolve, reject) => {
-      const again = () => {
-        const value = look();
-        if (fatal !== undefined) reject(fatal);
-        else if (value !== undefined) resolve(value);
-      };
-      waiting.add(again);
-      over.signal.addEventListener('abort', () => waiting.delete(again));
-      again();
-    });
-    const late = sleep(patienceMs, undefined, { signal: over.signal }).then(() => {
-      throw new ThreadmuxError('discord_unreachable', `${what} within ${formatDuration(patienceMs)}`, {
-        hint: 'Check the network, then run this again.',
+    for (const signal = AbortSignal.timeout(patienceMs); ; ) {
+      const value = look();
+      if (fatal !== undefined) throw fatal;
+      if (value !== undefined) return value;
+      await once(events, 'news', { signal }).catch(() => {
+        throw new ThreadmuxError('discord_unreachable', `${what} within ${formatDuration(patienceMs)}`, {
+          hint: 'Check the network, then run this again.',
+        });
       });
-    });
-    late.catch(() => {}); // the wait was aborted
-    try {
-      return await Promise.race([found, late]);
-    } finally {
-      over.abort();
     }
   }
 

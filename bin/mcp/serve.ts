@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
 import { maskSecrets } from '../../core/log.ts';
 import { VERSION } from '../../core/version.ts';
-import { askWith, UNCHECKED } from './elicitation.ts';
+import type { AskHere } from '../acts/own-thread.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';
 import { collectGarbage } from './small-heap.ts';
 import { type McpTool, TOOLS } from './tool-definitions.ts';
@@ -87,4 +87,29 @@ function asResult(value: ToolInput) {
 function asError(thrown: unknown) {
   const text = maskSecrets(JSON.stringify(errorData(thrown)));
   return { isError: true, content: [{ type: 'text' as const, text }] };
+}
+
+type Validator = NonNullable<NonNullable<ConstructorParameters<typeof Server>[1]>['jsonSchemaValidator']>;
+
+/** What the client answers is checked here, so the server needs no other validator. */
+const UNCHECKED: Validator = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+};
+
+/** Asks a person through the client ("elicitation"): a coding agent shows the question in its terminal. Undefined if the client cannot. */
+function askWith(server: Server): AskHere | undefined {
+  if (server.getClientCapabilities()?.elicitation?.form === undefined) return undefined;
+  return async ({ question, options, seconds }, signal) => {
+    const answer = { type: 'string' as const, title: 'Answer', ...(options.length > 0 ? { enum: [...options] } : {}) };
+    const requestedSchema = { type: 'object' as const, properties: { answer }, required: ['answer'] };
+    try {
+      const asked = { mode: 'form' as const, message: question, requestedSchema };
+      const { action, content } = await server.elicitInput(asked, { signal, timeout: seconds * 1_000 });
+      const given = action === 'accept' ? content?.answer : undefined;
+      if (typeof given !== 'string' || given === '') return undefined;
+      return options.length === 0 ? given : options.find((one) => one === given);
+    } catch {
+      return undefined; // the thread is asked as well
+    }
+  };
 }

@@ -33,6 +33,9 @@ const object = (properties: ToolSchema, required: readonly string[]) => ({
   additionalProperties: false,
 });
 
+/** All of them are always there. */
+const result = (properties: ToolSchema) => object(properties, Object.keys(properties));
+
 const SESSION = text('The session, as list_sessions names it: "name", or "name@host" on another host.', 300);
 const READS = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 const ACTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
@@ -50,30 +53,24 @@ export const TOOLS: readonly McpTool[] = [
       { prefix: text('Only names that begin like this.', 200), host: text('Only this host.', 100) },
       [],
     ),
-    outputSchema: object(
-      {
-        sessions: {
-          type: 'array',
-          items: object(
-            {
-              session: { type: 'string' },
-              name: { type: 'string' },
-              host: { type: 'string' },
-              state: { type: 'string' },
-              for: orNull('string', 'What a person is needed for.'),
-              directory: { type: 'string' },
-              own: { type: 'boolean', description: 'This is the session that you run in.' },
-            },
-            ['session', 'name', 'host', 'state', 'for', 'directory', 'own'],
-          ),
-        },
-        unreachable: {
-          type: 'array',
-          items: object({ host: { type: 'string' }, message: { type: 'string' } }, ['host', 'message']),
-        },
+    outputSchema: result({
+      sessions: {
+        type: 'array',
+        items: result({
+          session: { type: 'string' },
+          name: { type: 'string' },
+          host: { type: 'string' },
+          state: { type: 'string' },
+          for: orNull('string', 'What a person is needed for.'),
+          directory: { type: 'string' },
+          own: { type: 'boolean', description: 'This is the session that you run in.' },
+        }),
       },
-      ['sessions', 'unreachable'],
-    ),
+      unreachable: {
+        type: 'array',
+        items: result({ host: { type: 'string' }, message: { type: 'string' } }),
+      },
+    }),
     annotations: READS,
   },
   {
@@ -92,19 +89,16 @@ export const TOOLS: readonly McpTool[] = [
       },
       ['name'],
     ),
-    outputSchema: object(
-      {
-        session: { type: 'string' },
-        created: { type: 'boolean' },
-        state: {
-          enum: ['up', 'asks', 'silent', 'there'],
-          description: 'asks: it first needs an answer of a person. silent: it has not reported yet.',
-        },
-        branch: orNull('string', 'The branch of its worktree.'),
-        prompt: { enum: ['submitted', 'queued', 'not_sent'] },
+    outputSchema: result({
+      session: { type: 'string' },
+      created: { type: 'boolean' },
+      state: {
+        enum: ['up', 'asks', 'silent', 'there'],
+        description: 'asks: it first needs an answer of a person. silent: it has not reported yet.',
       },
-      ['session', 'created', 'state', 'branch', 'prompt'],
-    ),
+      branch: orNull('string', 'The branch of its worktree.'),
+      prompt: { enum: ['submitted', 'queued', 'not_sent'] },
+    }),
     annotations: ACTS,
   },
   {
@@ -113,7 +107,7 @@ export const TOOLS: readonly McpTool[] = [
     description:
       'Types a message into another session and answers when its agent has submitted it. "queued": the agent still works and takes it next. If the agent shows a dialog, nothing is typed and the error is needs_person: only a person may answer it.',
     inputSchema: object({ session: SESSION, text: text('The message.') }, ['session', 'text']),
-    outputSchema: object({ outcome: { enum: ['submitted', 'queued', 'run'] } }, ['outcome']),
+    outputSchema: result({ outcome: { enum: ['submitted', 'queued', 'run'] } }),
     annotations: ACTS,
   },
   {
@@ -125,14 +119,11 @@ export const TOOLS: readonly McpTool[] = [
       { session: SESSION, timeout_seconds: whole('How long to wait; by default 600.', 1, MOST_WAIT_SECONDS) },
       ['session'],
     ),
-    outputSchema: object(
-      {
-        state: { enum: ['idle', 'needs_person', 'ended', 'timeout'] },
-        about: orNull('string', 'What a person is needed for, or what the session does at the timeout.'),
-        reply: orNull('string', 'The last reply, if the agent has finished.'),
-      },
-      ['state', 'about', 'reply'],
-    ),
+    outputSchema: result({
+      state: { enum: ['idle', 'needs_person', 'ended', 'timeout'] },
+      about: orNull('string', 'What a person is needed for, or what the session does at the timeout.'),
+      reply: orNull('string', 'The last reply, if the agent has finished.'),
+    }),
     annotations: READS,
   },
   {
@@ -140,13 +131,10 @@ export const TOOLS: readonly McpTool[] = [
     title: 'Read the last reply',
     description: "Returns the last text of a session's agent, without waiting.",
     inputSchema: object({ session: SESSION }, ['session']),
-    outputSchema: object(
-      {
-        reply: orNull('string', 'Null if there is none yet.'),
-        finished: { type: 'boolean', description: 'Its turn has ended.' },
-      },
-      ['reply', 'finished'],
-    ),
+    outputSchema: result({
+      reply: orNull('string', 'Null if there is none yet.'),
+      finished: { type: 'boolean', description: 'Its turn has ended.' },
+    }),
     annotations: READS,
   },
   {
@@ -154,16 +142,13 @@ export const TOOLS: readonly McpTool[] = [
     title: 'Read a screen',
     description: 'Returns the last lines that a session shows in its terminal, with its scrollback.',
     inputSchema: object({ session: SESSION, lines: whole('How many lines; by default 1000.', 1, 10_000) }, ['session']),
-    outputSchema: object(
-      {
-        text: { type: 'string' },
-        lines: { type: 'integer' },
-        omitted_lines: { type: 'integer', description: 'Earlier lines that are not here.' },
-        dead: { type: 'boolean', description: 'Its program has exited.' },
-        exit_status: orNull('integer', 'The exit status of a program that has exited.'),
-      },
-      ['text', 'lines', 'omitted_lines', 'dead', 'exit_status'],
-    ),
+    outputSchema: result({
+      text: { type: 'string' },
+      lines: { type: 'integer' },
+      omitted_lines: { type: 'integer', description: 'Earlier lines that are not here.' },
+      dead: { type: 'boolean', description: 'Its program has exited.' },
+      exit_status: orNull('integer', 'The exit status of a program that has exited.'),
+    }),
     annotations: READS,
   },
   {
@@ -172,7 +157,7 @@ export const TOOLS: readonly McpTool[] = [
     description:
       'Interrupts what the agent of another session does now (Esc). An idle agent is left alone. A dialog is never answered this way: the error is needs_person.',
     inputSchema: object({ session: SESSION }, ['session']),
-    outputSchema: object({ interrupted: { type: 'boolean' } }, ['interrupted']),
+    outputSchema: result({ interrupted: { type: 'boolean' } }),
     annotations: ENDS,
   },
   {
@@ -180,7 +165,7 @@ export const TOOLS: readonly McpTool[] = [
     title: 'Stop a session',
     description: 'Ends another session and its agent. A session that does not exist is no error.',
     inputSchema: object({ session: SESSION }, ['session']),
-    outputSchema: object({ stopped: { type: 'boolean' } }, ['stopped']),
+    outputSchema: result({ stopped: { type: 'boolean' } }),
     annotations: ENDS,
   },
   {
@@ -194,7 +179,7 @@ export const TOOLS: readonly McpTool[] = [
       },
       ['path'],
     ),
-    outputSchema: object({ sent: { type: 'boolean' } }, ['sent']),
+    outputSchema: result({ sent: { type: 'boolean' } }),
     annotations: ACTS,
   },
   {
@@ -203,7 +188,7 @@ export const TOOLS: readonly McpTool[] = [
     description:
       'Posts one line in your thread that notifies the person. Only for what they must know now; your replies are posted anyway.',
     inputSchema: object({ text: text('One line.', 1_500) }, ['text']),
-    outputSchema: object({ posted: { type: 'boolean' } }, ['posted']),
+    outputSchema: result({ posted: { type: 'boolean' } }),
     annotations: ACTS,
   },
   {
@@ -219,7 +204,7 @@ export const TOOLS: readonly McpTool[] = [
       },
       ['question'],
     ),
-    outputSchema: object({ answer: orNull('string', 'The option, as you gave it, or the text.') }, ['answer']),
+    outputSchema: result({ answer: orNull('string', 'The option, as you gave it, or the text.') }),
     annotations: ACTS,
   },
 ];

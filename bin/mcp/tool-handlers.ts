@@ -12,15 +12,14 @@ import {
   isOwnSession,
   isVisible,
 } from '../acts/agent-limits.ts';
+import { startByBridge } from '../acts/ask-bridge.ts';
 import { endSession } from '../acts/end-session.ts';
-import { type AskHere, firstAnswer } from '../acts/first-answer.ts';
 import { interruptSession } from '../acts/interrupt-session.ts';
 import { lastReply } from '../acts/last-reply.ts';
 import { listEverywhere, sessionData } from '../acts/list-sessions.ts';
-import { fileToSend, ownPaneOrFail, postInThread } from '../acts/own-thread.ts';
+import { type AskHere, fileToSend, firstAnswer, ownPaneOrFail, postInThread } from '../acts/own-thread.ts';
 import { DEFAULT_LINES, readScreenLines } from '../acts/read-screen.ts';
-import { startByBridge } from '../acts/start-by-bridge.ts';
-import { waitForReply } from '../acts/wait-reply.ts';
+import { waitForReply } from '../acts/wait-session.ts';
 import { hostAndName, openInnerFinder, type SessionFinder } from '../find-session.ts';
 
 /** The input has passed the schema of its tool. */
@@ -47,7 +46,6 @@ const START_DIALOG_MS = 5_000;
 const ACTS: Readonly<Record<string, Act>> = {
   async list_sessions(input: { host?: string; prefix?: string }, { reach, caller }) {
     const { found, away, unreachable } = await listEverywhere(reach, input);
-    const named = (name: string, host: string) => (host === reach.config.defaultHost ? name : `${name}@${host}`);
     const sessions = found
       .filter((one) => isVisible(one, caller, reach))
       .map((one) => ({ ...sessionData(one), own: isOwnSession(one, caller) }));
@@ -56,7 +54,7 @@ const ACTS: Readonly<Record<string, Act>> = {
       .map((one) => ({ ...one, own: false }));
     return {
       sessions: [...sessions, ...gone].map(({ name, host, state, for: what, directory, own }) => ({
-        session: named(name, host),
+        session: named(name, host, reach),
         name,
         host,
         state,
@@ -69,22 +67,26 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
 
   async start_session(input: StartInput, { reach, caller }) {
-    const place = hostAndName(reach, input.name, input.host);
-    const name = place.session;
-    const directory = await allowedDirectory({ name, host: place.host, directory: input.directory }, caller, reach);
+    const { session: name, host } = hostAndName(reach, input.name, input.host);
+    const directory = await allowedDirectory({ name, host, directory: input.directory }, caller, reach);
     const settings = {
       ...(input.agent === undefined ? {} : settingFor('agent', input.agent)),
       ...(input.worktree === undefined ? {} : { worktree: input.worktree }),
     };
-    const start = { ...place, directory, settings, continues: false, byAgent: true };
+    const start = { name, host, directory, settings, continues: false, byAgent: true };
     const { done, target } = await startByBridge(reach, start);
     const sends = input.prompt !== undefined && done.created;
     const { submitFirst } = await import('../acts/send-and-wait.ts');
     const sent = sends
       ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach, START_DIALOG_MS)).outcome
       : 'not_sent';
-    const session = place.host === reach.config.defaultHost ? name : `${name}@${place.host}`;
-    return { session, created: done.created, state: done.is, branch: done.branch, prompt: sent };
+    return {
+      session: named(name, host, reach),
+      created: done.created,
+      state: done.is,
+      branch: done.branch,
+      prompt: sent,
+    };
   },
 
   async send_message({ session, text }: { session: string; text: string }, { reach, caller }) {
@@ -171,6 +173,10 @@ interface AskInput {
   readonly question: string;
   readonly options?: readonly string[];
   readonly timeout_seconds?: number;
+}
+
+function named(name: string, host: string, { config }: SessionFinder): string {
+  return host === config.defaultHost ? name : `${name}@${host}`;
 }
 
 function serverOf(thread: string, { records }: SessionFinder): string | undefined {

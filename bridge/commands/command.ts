@@ -1,22 +1,13 @@
 // What every command receives and returns. It runs in the same way as a "!" message and as a slash command.
 
 import type { ConfiguredAgent } from '../../agents/configured-agent.ts';
-import type { Config, ServerConfig } from '../../core/config.ts';
 import type { KeyedQueue } from '../../core/keyed-queue.ts';
-import type { Log } from '../../core/log.ts';
 import type { Variables } from '../../core/session-environment.ts';
 import type { MessageDraft } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import type { AllowedHostDirectories } from '../../streams/allowed-host-directories.ts';
 import type { AgentStatus } from '../../threads/agent-status.ts';
-import type { KnownThreads } from '../../threads/connections.ts';
-import type { Notices } from '../../threads/notices.ts';
-import type { PaneFinder } from '../../threads/panes.ts';
-import type { RemoteHosts } from '../../threads/remote-hosts.ts';
-import type { Threads } from '../../threads/session-threads.ts';
-import type { SessionStates } from '../../threads/watch-panes.ts';
-import type { Worktrees } from '../../threads/worktrees.ts';
-import type { HostList } from '../../tmux/host-list.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
@@ -27,29 +18,15 @@ import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
 import type { ProgramPlace } from './launch-agent.ts';
 
-export interface CommandContext {
-  readonly config: Config;
-  readonly hosts: HostList;
-  readonly remote: RemoteHosts;
-  readonly panes: PaneFinder;
-  readonly threads: Threads;
-  readonly worktrees: Worktrees;
-  readonly states: SessionStates;
+export interface CommandContext extends ServerParts {
   readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;
   readonly declared: DeclaredSessions;
-  /** The threads of this server. */
-  readonly known: KnownThreads;
-  readonly server: ServerConfig;
-  readonly log: Log;
   readonly program: ProgramPlace;
   /** What sessions of this agent on this machine get of our own environment. */
   readonly environmentOf: (agent: ConfiguredAgent) => Variables;
-  /** Only this user can enter it. */
-  readonly stateFolder: string;
   readonly streams: StreamThreads;
   readonly directories: AllowedHostDirectories;
-  readonly say: Notices;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
   /** When keys were pressed by a command or button, per thread (`performance.now()`). */
@@ -74,8 +51,8 @@ export interface CommandCall {
   readonly channel: string;
   readonly rest: string;
   /** The name and the id of the user who gave it. */
-  readonly by?: string;
-  readonly byId?: string;
+  readonly by: string;
+  readonly byId: string;
   /** When it was written (`performance.now`); undefined if it was missed. See `isFresh`. */
   readonly liveAt: number | undefined;
 }

@@ -21,7 +21,7 @@ export const exportCommand: Command = {
   about: 'attach this thread, or that of a session, as a Markdown file',
   async run(order, tools) {
     const { id, title, parent } = threadFor(order, tools);
-    const { rest } = tools.known;
+    const { rest } = tools;
     const { messages, isAll } = await newestMessages(rest, id, MOST_MESSAGES);
     // The first message is in the channel. It has the id of the thread.
     const welcome = isAll ? await getMessage(rest, parent, id).catch(() => undefined) : undefined;

@@ -134,7 +134,7 @@ async function strike(
   order: CommandCall,
   keys: readonly string[],
   guard: PaneGuard,
-  { keyTimes }: Pick<CommandContext, 'keyTimes'>,
+  { keyTimes }: CommandContext,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
@@ -146,11 +146,7 @@ async function strike(
 /** After Escape, an agent may put the interrupted prompt back into its box: a text that is typed meanwhile would join it. */
 const KEYS_SETTLE_MS = 1_000;
 
-export async function untilKeysSettled(
-  thread: string,
-  { keyTimes }: Pick<CommandContext, 'keyTimes'>,
-  signal: AbortSignal,
-): Promise<void> {
+export async function untilKeysSettled(thread: string, { keyTimes, signal }: CommandContext): Promise<void> {
   const left = (keyTimes.get(thread) ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
   if (left > 0) await sleep(left, undefined, { signal });
 }

@@ -47,7 +47,7 @@ export const killCommand: Command = {
     const ended = `${untrustedCode(name)}${host === tools.config.defaultHost ? '' : ` on ${untrustedCode(host)}`} was ended`;
     if (record === undefined) return replyWith(`⏹️ ${ended}.`);
     const isHere = order.thread?.id === record.thread;
-    const notice = endedNotice(record, order.by ?? '');
+    const notice = endedNotice(record, order.by);
     return {
       ...(isHere ? notice : { content: `⏹️ ${ended}: <#${record.thread}>`, components: startButtons(record) }),
       async after() {

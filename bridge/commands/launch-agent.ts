@@ -12,8 +12,9 @@ import { untrustedCode } from '../../core/untrusted-text.ts';
 import type { Host } from '../../hosts/host.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { startOf } from '../../threads/remembered-session.ts';
-import type { RemoteHosts } from '../../threads/remote-hosts.ts';
 import type { HostList } from '../../tmux/host-list.ts';
+import type { CommandContext } from './command.ts';
+import type { WantedSession } from './new.ts';
 
 /** Where the program and its files are on this machine. */
 export interface ProgramPlace {
@@ -29,11 +30,7 @@ export interface ProgramPlace {
 /** A bridge in a test may have none. */
 export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: undefined };
 
-interface LaunchTools {
-  readonly config: Config;
-  readonly hosts: HostList;
-  readonly remote: Pick<RemoteHosts, 'home' | 'settings' | 'put'>;
-  readonly program: ProgramPlace;
+interface LaunchTools extends Pick<CommandContext, 'hosts' | 'remote' | 'program'> {
   /** The PATH that sessions on this machine get, if any. */
   readonly path: string | undefined;
 }
@@ -116,20 +113,9 @@ export function agentToStart(
   return configuredAgent(config, asked ?? ran ?? inForce.agent ?? config.agent);
 }
 
-interface StartedCommand {
-  /** Undefined for the configured agent. */
-  readonly command: readonly string[] | undefined;
-}
-
-interface ContinuedConversation {
-  readonly conversation?: string | undefined;
-  /** Without `conversation`: the newest one in the directory. */
-  readonly continues?: boolean;
-}
-
 /** Undefined if the command is another program than an agent. To continue a conversation, it must be that of its agent. */
 export function agentStarted(
-  { command, conversation }: StartedCommand & ContinuedConversation,
+  { command, conversation }: Pick<WantedSession, 'command' | 'conversation'>,
   expected: ConfiguredAgent,
   config: Config,
 ): ConfiguredAgent | undefined {
@@ -137,7 +123,10 @@ export function agentStarted(
   return agentOfCommand(config, command, expected.driver.name);
 }
 
-export function resumeOf({ conversation, continues }: ContinuedConversation): LaunchOptions['resume'] {
+export function resumeOf({
+  conversation,
+  continues,
+}: Pick<WantedSession, 'conversation' | 'continues'>): LaunchOptions['resume'] {
   return conversation === undefined ? (continues ? 'newest' : undefined) : { session: conversation };
 }
 

@@ -11,7 +11,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { conversationOf, settingsToStart, startedText, startOf } from '../../threads/remembered-session.ts';
 import { killSession, newSession, type Session } from '../../tmux/sessions.ts';
 import { declaredDirectory } from '../declared/declared-list.ts';
-import { sendFirstMessage } from '../first-message.ts';
+import { sendFirstMessage } from '../own-messages.ts';
 import { outsideWorktrees, takePlace } from '../session-place.ts';
 import { type Command, type CommandContext, replyWith } from './command.ts';
 import {
@@ -174,7 +174,9 @@ export async function beginSession(
       startsAfter: place.startsAfter,
       command,
       remainOnExit: isDeclared ? true : 'at start',
-      ...(isLocal ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.stateFolder } } : {}),
+      ...(isLocal
+        ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.home.folder('state') } }
+        : {}),
       started: startedText({
         directory,
         command: wanted.command ?? [],

@@ -68,7 +68,7 @@ async function add(
   if (parsed.kind === 'problem') throw new ThreadmuxError('bad_usage', parsed.problem);
   const { rule, due, text } = parsed;
   await check(text, thread.id, tools);
-  const { id: origin, by: author = '', byId: authorId = '' } = order;
+  const { id: origin, by: author, byId: authorId } = order;
   const added = tools.scheduled.add({ origin, thread: thread.id, authorId, author, text, rule, due });
   const again = rule.kind === 'once' ? '' : `, then ${ruleText(rule)}`;
   return {

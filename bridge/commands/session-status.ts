@@ -1,5 +1,6 @@
 // !status in a session's thread: what it does, where, and with which model and mode. What cannot be found out in time is left out.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { footer } from '../../agents/status-line.ts';
 import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
@@ -27,7 +28,8 @@ const WITHIN_MS = 4_000;
 export async function sessionStatus(record: ThreadRecord, order: CommandCall, tools: CommandContext): Promise<string> {
   const { host, sessionName, cwd, claudeSession, closed } = record;
   const isThere = !closed && tools.remote.state(host).kind !== 'unreachable';
-  const ask = <T>(what: () => Promise<T | undefined>) => (isThere ? inTime(what()) : undefined);
+  const ask = <T>(what: () => Promise<T | undefined>) =>
+    isThere ? Promise.race([what().catch(() => undefined), sleep(WITHIN_MS, undefined, { ref: false })]) : undefined;
   const [repository, status, seen] = await Promise.all([
     ask(() => repositoryAt(tools.hosts.get(host), cwd)),
     ask(() => tools.statusOf(host, claudeSession)),
@@ -71,12 +73,4 @@ function derived(record: ThreadRecord, seen: SeenPane | undefined): ShownState {
     now,
     seen: reading && { reading, at: now },
   });
-}
-
-async function inTime<T>(what: Promise<T | undefined>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, WITHIN_MS, undefined);
-  });
-  return Promise.race([what.catch(() => undefined), late]).finally(() => clearTimeout(timer));
 }

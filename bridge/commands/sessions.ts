@@ -127,11 +127,12 @@ export function sessionAge(createdAt: number): string {
   return formatDuration(Date.now() - createdAt, 1);
 }
 
-function bounded(lines: readonly string[]): string {
+/** `hint`: where the others are. */
+export function bounded(lines: readonly string[], hint = ''): string {
   const shown: string[] = [];
   for (const one of lines) {
     if (shown.join('\n').length + one.length > ROOM)
-      return `${shown.join('\n')}\n… and ${lines.length - shown.length} more`;
+      return `${shown.join('\n')}\n… and ${lines.length - shown.length} more${hint}`;
     shown.push(one);
   }
   return shown.join('\n');

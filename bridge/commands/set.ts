@@ -66,7 +66,7 @@ async function change(
 
 /** The command is a message of its own: the reply carries its marks, and it waits as any other message does. */
 function applyModel(
-  { thread, by = '', byId = '' }: CommandCall,
+  { thread, by, byId }: CommandCall,
   { line, text, title }: { readonly line: string; readonly text: string; readonly title: string },
   tools: CommandContext,
 ): CommandReply {

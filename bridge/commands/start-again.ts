@@ -4,7 +4,6 @@
 import { parseSessionName } from '../../core/session-name.ts';
 import { untrustedCode, untrustedHint, untrustedText } from '../../core/untrusted-text.ts';
 import { followUp, followUpPrivately, type Interaction, takeTap } from '../../discord/interactions.ts';
-import type { Rest } from '../../discord/rest.ts';
 import { isConversation, startOf } from '../../threads/remembered-session.ts';
 import type { CommandCall, CommandContext } from './command.ts';
 import { beginSession } from './new.ts';
@@ -15,18 +14,13 @@ interface StartTap {
   readonly conversation: string | undefined;
 }
 
-interface TapPlace {
-  readonly rest: Rest;
-  readonly interaction: Interaction;
-  readonly order: CommandCall;
-}
-
 export async function startAgain(
   tap: StartTap,
-  { rest, interaction, order }: TapPlace,
+  interaction: Interaction,
+  order: CommandCall,
   tools: CommandContext,
 ): Promise<void> {
-  const { threads } = tools;
+  const { rest, threads } = tools;
   // A tap cannot be answered in an archived thread.
   if (order.thread?.archived) await threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
   if (!(await takeTap(rest, interaction))) return;
@@ -67,7 +61,7 @@ async function begin(
     if (begun.is === 'there') return { isUp: false, text: `${untrustedCode(name)} already runs${begun.link}` };
     const what = conversation === undefined ? 'Started again' : 'Continued';
     const link = order.thread?.id === begun.thread ? '.' : `: <#${begun.thread}>`;
-    return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by ?? '')}${link}` };
+    return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by)}${link}` };
   } catch (error) {
     tools.log.info('starting a session again', { because: (error as Error).message });
     return { isUp: false, text: `⚠️ ${untrustedHint(error)}` };

@@ -90,7 +90,7 @@ export async function endStream(stream: StreamThread, tools: CommandContext): Pr
     content,
     async after(said) {
       if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
-      await archiveThread(tools.known.rest, thread);
+      await archiveThread(tools.rest, thread);
     },
   };
 }
@@ -154,12 +154,11 @@ export function beginTerminal(
 
 /** And gives it the prompt. */
 export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
-  const there = tools.directories.elsewhere(asked.dir);
+  const { host, isHere } = placeOf(asked, tools);
   const agent = await headlessAgent(asked, tools);
   const program = agent.command[0] ?? agent.driver.name;
-  const host = there?.host ?? tools.config.host;
   // Our own PATH counts only here.
-  const path = there === undefined ? (tools.environmentOf(agent).PATH ?? '') : '';
+  const path = isHere ? (tools.environmentOf(agent).PATH ?? '') : '';
   if ((await findProgram({ host, program, path }, tools.hosts)) === undefined)
     throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on ${untrustedCode(host)}`, {
       hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
@@ -169,17 +168,24 @@ export async function beginAgent(asked: AskedStream, tools: CommandContext): Pro
   return stream;
 }
 
+function placeOf({ dir }: AskedStream, { directories, config }: CommandContext) {
+  const there = directories.elsewhere(dir);
+  return {
+    host: there?.host ?? config.host,
+    isHere: there === undefined,
+    /** Rejects if it is not allowed. */
+    resolve: () => (there === undefined ? directories.resolve(dir) : directories.on(there.host).resolve(there.name)),
+  };
+}
+
 /** The agent that was asked for, or that of the project. */
-async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
+async function headlessAgent(asked: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
   const { config, threads } = tools;
+  const { agent: name } = asked;
   const names = allDrivers().map((driver) => driver.name);
   if (name !== undefined) settingFor('agent', name, names);
-  const there = tools.directories.elsewhere(dir);
-  const place = async () => {
-    const inside = there === undefined ? tools.directories : tools.directories.on(there.host);
-    return { host: there?.host ?? config.host, directory: await inside.resolve(there?.name ?? dir) };
-  };
-  const project = name === undefined ? threads.destinationOf(await place())?.project : undefined;
+  const { host, resolve } = placeOf(asked, tools);
+  const project = name === undefined ? threads.destinationOf({ host, directory: await resolve() })?.project : undefined;
   const agent = configuredAgent(config, name ?? project?.defaults.agent ?? project?.agent ?? config.agent);
   if (agent.driver.headless !== undefined) return agent;
   const able = allDrivers().flatMap((one) => (one.headless === undefined ? [] : [`\`--agent ${one.name}\``]));
@@ -191,28 +197,24 @@ async function headlessAgent({ agent: name, dir }: AskedStream, tools: CommandCo
 
 async function begin(
   kind: StreamThread['kind'],
-  { id: order, agent: _, ...asked }: AskedStream,
+  stream: AskedStream,
   tools: CommandContext,
   agent?: AgentDriver,
 ): Promise<StreamThread> {
-  const wanted = { kind, ...asked, ...(agent === undefined ? {} : { agent }) };
-  const { directories, config } = tools;
-  const there = directories.elsewhere(wanted.dir);
-  if (there !== undefined) {
-    if (wanted.skipPermissions)
-      throw usage(
-        `An agent may not skip permissions on ${untrustedCode(there.host)}.`,
-        'Omit `--skip-permissions`: that is possible only on this machine.',
-      );
-    const dir = await directories.on(there.host).resolve(there.name);
-    return tools.streams.begin({ ...wanted, host: there.host, dir, order });
-  }
-  const dir = await directories.resolve(wanted.dir);
-  if (wanted.skipPermissions && !(await directories.isWithin(dir, config.skipPermissions)))
-    throw new ThreadmuxError('bad_usage', `An agent may not skip permissions in ${untrustedCode(wanted.dir)}.`, {
-      hint: 'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
-    });
-  return tools.streams.begin({ ...wanted, host: config.host, dir, order });
+  const { id: order, asked, skipPermissions } = stream;
+  const { host, isHere, resolve } = placeOf(stream, tools);
+  if (skipPermissions && !isHere)
+    throw usage(
+      `An agent may not skip permissions on ${untrustedCode(host)}.`,
+      'Omit `--skip-permissions`: that is possible only on this machine.',
+    );
+  const dir = await resolve();
+  if (skipPermissions && !(await tools.directories.isWithin(dir, tools.config.skipPermissions)))
+    throw usage(
+      `An agent may not skip permissions in ${untrustedCode(stream.dir)}.`,
+      'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
+    );
+  return tools.streams.begin({ kind, host, dir, asked, order, skipPermissions, ...(agent && { agent }) });
 }
 
 function line(stream: StreamThread, states: SessionStates): string {

@@ -5,17 +5,12 @@ import * as z from 'zod';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
 import { type DeclaredMemory, memorySchema, NOTHING_KNOWN } from './decide-start.ts';
 
-interface DeclaredMemories {
-  get(key: string): DeclaredMemory;
-  /** False if nothing has changed. */
-  set(key: string, memory: DeclaredMemory): boolean;
-}
-
-export function openDeclaredMemory(path: string): DeclaredMemories {
+export function openDeclaredMemory(path: string) {
   const all = new Map(Object.entries(readJson(path, z.record(z.string(), memorySchema)) ?? {}));
   return {
-    get: (key) => all.get(key) ?? NOTHING_KNOWN,
-    set(key, memory) {
+    get: (key: string): DeclaredMemory => all.get(key) ?? NOTHING_KNOWN,
+    /** False if nothing has changed. */
+    set(key: string, memory: DeclaredMemory): boolean {
       if (JSON.stringify(all.get(key) ?? NOTHING_KNOWN) === JSON.stringify(memory)) return false;
       all.set(key, memory);
       writeBestEffort(path, Object.fromEntries(all));

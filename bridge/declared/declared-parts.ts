@@ -1,7 +1,6 @@
 // What the rest of the bridge can ask of declared sessions, and what they need for it.
 
-import type { ServerConfig } from '../../core/config.ts';
-import type { BridgeParts } from '../bridge-options.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import type { CommandContext } from '../commands/command.ts';
 import type { BegunSession } from '../commands/new.ts';
 import type { AcceptedMessage } from '../inbox.ts';
@@ -35,8 +34,7 @@ export interface DeclaredSessions {
   close(): Promise<void>;
 }
 
-export interface DeclaredOptions extends BridgeParts {
-  readonly server: ServerConfig;
+export interface DeclaredOptions extends ServerParts {
   /** The file with what is remembered. */
   readonly path: string;
   readonly tools: () => CommandContext;

@@ -97,7 +97,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     remember(place, now);
     setThere(place, !isOver);
     if (seen.is === 'alive' && pane !== undefined) {
-      const prompted = await givePrompt({ place, pane, memory: now }, { home, threads, tools: tools() });
+      const prompted = await givePrompt({ place, pane, memory: now }, tools());
       const last = memory.get(keyOf(place));
       return last.prompted === prompted ? undefined : remember(place, { ...last, prompted });
     }
@@ -206,7 +206,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
         if (begun.is === 'there' || place.prompt === undefined) return { begun, first: undefined };
         const run = runText(runOf(begun.session));
         const prompt = { text: place.prompt, thread: begun.thread, run, before: message };
-        const first = await postPrompt(prompt, { home, threads, tools: tools() });
+        const first = await postPrompt(prompt, tools());
         if (first !== undefined) tools().store(first);
         remember(place, { ...memory.get(keyOf(place)), prompted: run });
         return { begun, first };

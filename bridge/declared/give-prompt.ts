@@ -3,11 +3,10 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Home } from '../../home/home.ts';
 import { getsPrompt, isDeclaredStart } from '../../threads/remembered-session.ts';
-import type { Threads } from '../../threads/session-threads.ts';
 import type { CommandContext } from '../commands/command.ts';
 import type { AcceptedMessage } from '../inbox.ts';
+import { shownPart } from '../own-messages.ts';
 import { type DeclaredMemory, runText } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
 import type { HostPane } from './find-run.ts';
@@ -18,15 +17,9 @@ interface Running {
   readonly memory: DeclaredMemory;
 }
 
-interface PromptParts {
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly tools: Pick<CommandContext, 'say' | 'accept' | 'known' | 'server' | 'config'>;
-}
-
 /** Resolves with the run that has its prompt. */
-export async function givePrompt({ place, pane, memory }: Running, parts: PromptParts): Promise<string | undefined> {
-  const { threads, tools } = parts;
+export async function givePrompt({ place, pane, memory }: Running, tools: CommandContext): Promise<string | undefined> {
+  const { threads } = tools;
   const run = runText(pane);
   const known = threads.registry.ofSession(pane.host, pane);
   if (known !== undefined && memory.prompted === run) return run;
@@ -38,7 +31,7 @@ export async function givePrompt({ place, pane, memory }: Running, parts: Prompt
   const getsIt = getsPrompt(pane.started, tools.config.host) && memory.prompted !== run;
   if (record === undefined || !getsIt) return memory.prompted;
   if (place.prompt === undefined) return run;
-  const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, parts);
+  const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, tools);
   const thread = await tools.known.find(record.thread);
   if (prompt !== undefined && thread !== undefined) tools.accept(prompt, thread);
   return run;
@@ -55,17 +48,16 @@ interface PostedPrompt {
 /** Undefined if it was taken before. */
 export async function postPrompt(
   { text, thread, run, before }: PostedPrompt,
-  { home, threads, tools }: PromptParts,
+  { home, threads, server, say }: CommandContext,
 ): Promise<AcceptedMessage | undefined> {
   // The same message after a crash, because of its nonce.
-  const draft = { content: text.length > 1_900 ? `${text.slice(0, 1_900)}…` : text, silent: true };
-  const id = await tools.say(thread, ['prompt', run], draft);
+  const id = await say(thread, ['prompt', run], { content: shownPart(text), silent: true });
   const isTaken =
     id === undefined ||
     existsSync(join(home.folder('inbox'), `${id}.json`)) ||
     threads.registry.get(thread)?.deliveries.some((one) => one.message === id);
   if (isTaken) return undefined;
-  const author = { authorId: tools.server.allow[0] ?? '', author: 'config.json' };
+  const author = { authorId: server.allow[0] ?? '', author: 'config.json' };
   const order = before === undefined ? {} : { deliveryId: String(BigInt(before) - 1n) };
   return { id, channelId: thread, ...author, text, attachments: [], ...order };
 }

@@ -7,6 +7,7 @@ import { screenBlock } from '../../threads/notices.ts';
 import type { Registry } from '../../threads/registry.ts';
 import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import type { SessionRun, StartDecision } from './decide-start.ts';
 import type { DeclaredPlace } from './declared-list.ts';
 import type { DeclaredOptions } from './declared-parts.ts';
@@ -18,11 +19,9 @@ interface Ended {
   readonly crashes: readonly number[];
 }
 
-type Parts = Pick<DeclaredOptions, 'threads' | 'hosts' | 'tools' | 'log'>;
-
 export async function tellEnd(
   { place, pane, run, ...ended }: Ended & { readonly pane: HostPane | undefined; readonly run: SessionRun | undefined },
-  parts: Parts,
+  parts: DeclaredOptions,
 ): Promise<void> {
   const session = pane ?? run;
   if (session !== undefined) closeQuietly(place, session, parts.threads.registry);
@@ -45,26 +44,30 @@ export function closeQuietly(
   if (record !== undefined) registry.change(record.thread, { closed: true, state: 'ended' });
 }
 
-export function tellFailedStart({ error, ...ended }: Ended & { readonly error: unknown }, parts: Parts): void {
+export function tellFailedStart(
+  { error, ...ended }: Ended & { readonly error: unknown },
+  parts: DeclaredOptions,
+): void {
   say(`${untrustedCode(ended.place.label)} could not be started.`, `\n${untrustedHint(error)}`, ended, parts);
 }
 
 /** In its thread; if it never had one, in its channel. Nothing waits for it. */
-function say(what: string, more: string, { place, next, crashes }: Ended, { threads, tools, log }: Parts): void {
-  const { say, server } = tools();
-  const record = threads.registry
-    .all()
-    .filter(
-      (one) => one.host === place.host && one.sessionName === place.name && one.server === server.name && !one.deleted,
-    )
-    .toSorted((a, b) => b.at - a.at)[0];
+function say(what: string, more: string, { place, next, crashes }: Ended, parts: DeclaredOptions): void {
   const content = cutMessage(`⚠️ ${what} ${outlook(place, next, crashes.length)}${more}`, 1_950);
   const components = next.do === 'give up' || next.do === 'nothing' ? [startButton(place)] : [];
-  say(record?.thread ?? place.project.channel, ['crash', place.label, crashes.at(-1) ?? 0], {
-    content,
-    components,
-    silent: next.do !== 'give up',
-  }).catch((error: Error) => log.info('saying that a session has ended', { because: error.message }));
+  const said = { content, components, silent: next.do !== 'give up' };
+  const where = lastThread(place, parts) ?? place.project.channel;
+  parts
+    .say(where, ['crash', place.label, crashes.at(-1) ?? 0], said)
+    .catch((error: Error) => parts.log.info('saying that a session has ended', { because: error.message }));
+}
+
+/** The newest one that it had. */
+export function lastThread({ host, name }: DeclaredPlace, { threads, server }: ServerParts): string | undefined {
+  return threads.registry
+    .all()
+    .filter((one) => one.server === server.name && one.host === host && one.sessionName === name && !one.deleted)
+    .toSorted((a, b) => b.at - a.at)[0]?.thread;
 }
 
 function outlook({ label }: DeclaredPlace, next: StartDecision, count: number): string {

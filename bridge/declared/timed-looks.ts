@@ -2,16 +2,7 @@
 
 import { createKeyedQueue } from '../../core/keyed-queue.ts';
 
-interface TimedLooks {
-  in(host: string, ms: number): void;
-  /** Resolves when the looks that have begun are over. No other begins. */
-  close(): Promise<unknown>;
-}
-
-export function createTimedLooks(
-  look: (host: string) => Promise<void>,
-  failed: (host: string, error: Error) => void,
-): TimedLooks {
+export function createTimedLooks(look: (host: string) => Promise<void>, failed: (host: string, error: Error) => void) {
   const inTurn = createKeyedQueue();
   const due = new Map<string, { readonly at: number; readonly timer: NodeJS.Timeout }>();
   const looking = new Set<Promise<void>>();
@@ -25,14 +16,15 @@ export function createTimedLooks(
   }
 
   return {
-    in(host, ms) {
+    in(host: string, ms: number): void {
       const at = Date.now() + ms;
       const before = due.get(host);
       if (!isOpen || (before !== undefined && before.at <= at)) return;
       clearTimeout(before?.timer);
       due.set(host, { at, timer: setTimeout(run, ms, host).unref() });
     },
-    close() {
+    /** Resolves when the looks that have begun are over. No other begins. */
+    close(): Promise<unknown> {
       isOpen = false;
       for (const { timer } of due.values()) clearTimeout(timer);
       return Promise.allSettled(looking);

@@ -6,25 +6,17 @@ import { looksLikeAnswer } from '../../core/prompt-answer.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { paneOnHost } from '../../threads/panes.ts';
-import type { Shared } from '../../threads/shared-services.ts';
-import { type AcceptedMessage, type Inbox, isFresh } from '../inbox.ts';
-import type { Outcomes } from '../outcomes.ts';
+import type { CommandContext } from '../commands/command.ts';
+import { type AcceptedMessage, isFresh } from '../inbox.ts';
 import type { CardAction } from './card-text.ts';
 import { seeDialog } from './choose-option.ts';
 import { NOTHING_DONE } from './closed-card-text.ts';
-import type { Dialogs } from './dialogs.ts';
-
-interface QuestionParts extends Pick<Shared, 'threads' | 'hosts' | 'prompts'> {
-  readonly dialogs: Dialogs;
-  readonly inbox: Inbox;
-  readonly outcomes: Outcomes;
-}
 
 /** True if the message is finished. Otherwise nothing was written, and it waits until the dialog is answered. */
 export async function answerQuestion(
   message: AcceptedMessage,
   { id: thread }: ThreadRef,
-  { threads, hosts, prompts, dialogs, inbox, outcomes }: QuestionParts,
+  { threads, hosts, prompts, dialogs, inbox, outcomes }: CommandContext,
 ): Promise<boolean> {
   const record = threads.registry.get(thread);
   const card = record?.dialog;

@@ -74,18 +74,20 @@ export async function highlight(pane: FoundPane, first: SeenDialog, index: numbe
     if (at === index) return seen;
     const moved = await press(pane, seen, Array<string>(Math.abs(index - at)).fill(index > at ? 'Down' : 'Up'));
     if (moved.kind !== 'moved') return moved;
-    seen = await untilAt(pane, print, index);
+    seen = await seeUntil(pane, (now) => now?.print !== print || now.dialog.options[index]?.selected === true);
   }
   return { kind: 'stuck' };
 }
 
-/** The last look, at the latest after a second. */
-async function untilAt(pane: FoundPane, print: string, index: number): Promise<SeenDialog | undefined> {
+/** The look that is enough, or the last one after a second. */
+export async function seeUntil(
+  pane: FoundPane,
+  isEnough: (seen: SeenDialog | undefined) => boolean,
+): Promise<SeenDialog | undefined> {
   for (let looks = 1; ; looks++) {
     await sleep(LOOK_MS);
     const seen = await seeDialog(pane);
-    const isThere = seen?.print !== print || seen.dialog.options[index]?.selected;
-    if (isThere || looks >= LOOKS) return seen;
+    if (isEnough(seen) || looks >= LOOKS) return seen;
   }
 }
 
@@ -135,10 +137,7 @@ export async function dismissPanel(pane: FoundPane, first: SeenDialog): Promise<
     // Its numbers may change at any moment, so only its last line is checked.
     const shows = dialogPatterns(seen.look, seen.driver.screen).slice(-1);
     await pressInDialog(tmux, { pane: record, command: seen.look.command, shows }, keyId(), ['Escape']);
-    for (let looks = 0; looks < LOOKS && seen?.dialog.which === first.dialog.which; looks++) {
-      await sleep(LOOK_MS);
-      seen = await seeDialog(pane);
-    }
+    seen = await seeUntil(pane, (now) => now?.dialog.which !== first.dialog.which);
   }
   return false;
 }

@@ -7,16 +7,13 @@ import type { AgentDialog } from '../../agents/screen.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
 import { editIfThere, type MessageDraft } from '../../discord/messages.ts';
-import type { Rest } from '../../discord/rest.ts';
 import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import { createLastEnds } from '../../threads/last-ends.ts';
-import type { Notices } from '../../threads/notices.ts';
 import { type FoundPane, paneOnHost } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { DialogCard } from '../../threads/registry.ts';
-import type { Shared } from '../../threads/shared-services.ts';
-import type { SessionStates } from '../../threads/watch-panes.ts';
 import { lookAtPane } from '../../tmux/look.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import { isFresh } from '../inbox.ts';
 import { type CardButton, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, reacts, type SeenDialog } from './choose-option.ts';
@@ -45,13 +42,8 @@ interface CardTap extends CardButton {
   readonly liveAt: number | undefined;
 }
 
-interface DialogsParts extends Pick<Shared, 'hosts' | 'threads' | 'prompts' | 'log'> {
-  readonly rest: Rest;
-  readonly server: string;
-  readonly say: Notices;
-  readonly states: SessionStates;
+interface DialogsParts extends ServerParts {
   readonly pressing: KeyedQueue;
-  readonly signal: AbortSignal;
   /** The option to choose without asking a person. */
   readonly ownChoice: (thread: string, dialog: AgentDialog) => number | undefined;
 }
@@ -91,7 +83,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
 
   async function review(thread: string, why?: PanelReason): Promise<boolean> {
     const record = registry.get(thread);
-    if (record?.server !== parts.server || record.shell === 'terminal' || record.deleted) return false;
+    if (record?.server !== parts.server.name || record.shell === 'terminal' || record.deleted) return false;
     const card = record.dialog;
     if (record.closed) return card !== undefined && close(thread, card, 'exited');
     const pane = paneOnHost(hosts, record);

@@ -2,16 +2,14 @@
 
 import { untrustedReason, untrustedText } from '../../core/untrusted-text.ts';
 import { followUpPrivately, type Interaction, openModal, takeTap, wordsIn } from '../../discord/interactions.ts';
-import type { Rest } from '../../discord/rest.ts';
-import type { CommandCall } from '../commands/command.ts';
+import type { CommandCall, CommandContext } from '../commands/command.ts';
 import { cardForm, parseCardId } from './card-text.ts';
-import type { Dialogs } from './dialogs.ts';
 
 /** False if it is a button of something else. */
 export async function tapCard(
   interaction: Interaction,
-  { liveAt, thread }: CommandCall,
-  { rest, dialogs }: { readonly rest: Rest; readonly dialogs: Dialogs },
+  { liveAt, thread, by: name }: CommandCall,
+  { rest, dialogs }: CommandContext,
 ): Promise<boolean> {
   const { data, message } = interaction;
   const tap = parseCardId(data?.custom_id ?? '', data?.values[0]);
@@ -22,7 +20,7 @@ export async function tapCard(
     return true;
   }
   if (!(await takeTap(rest, interaction)) || message === undefined || thread === undefined) return true;
-  const by = untrustedText((interaction.member?.user ?? interaction.user)?.username || 'you', 60);
+  const by = untrustedText(name || 'you', 60);
   const said = await dialogs
     .tapped({ ...tap, words, thread: thread.id, message: message.id, by, liveAt })
     .catch((error: unknown) => `⚠️ Nothing was pressed: ${untrustedReason(error)}`);

@@ -1,7 +1,6 @@
 // Writes a text into the field of a dialog: only while exactly that dialog is open with its empty field in focus. The text comes
 // first; Enter is a second step, after the field shows something and the dialog was checked again.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { cleanInbound, guardForEnter } from '../../core/untrusted-text.ts';
@@ -17,10 +16,8 @@ import {
   press,
   type SeenDialog,
   seeDialog,
+  seeUntil,
 } from './choose-option.ts';
-
-const LOOKS = 20;
-const LOOK_MS = 50;
 
 export async function writeText(pane: FoundPane, print: string, into: FieldName, words: string): Promise<Chosen> {
   const text = fitting(words, into);
@@ -59,18 +56,17 @@ function fieldOf({ dialog }: SeenDialog, into: FieldName) {
 /** Undefined if the field shows nothing after a second, or the dialog is another one. */
 async function untilShown(
   pane: FoundPane,
-  before: SeenDialog,
+  { dialog: before }: SeenDialog,
   into: FieldName,
   text: string,
 ): Promise<SeenDialog | undefined> {
-  for (let looks = 0; looks < LOOKS; looks++) {
-    await sleep(LOOK_MS);
-    const seen = await seeDialog(pane);
-    if (seen?.dialog.which !== before.dialog.which) return undefined;
-    if (typeof into === 'number' ? hasText(seen.dialog, before.dialog, into, text) : seen.dialog.field === 'full')
-      return seen;
-  }
-  return undefined;
+  const isSame = (seen: SeenDialog | undefined) => seen?.dialog.which === before.which;
+  const isShown = (seen: SeenDialog | undefined) =>
+    typeof into === 'number'
+      ? seen !== undefined && hasText(seen.dialog, before, into, text)
+      : seen?.dialog.field === 'full';
+  const seen = await seeUntil(pane, (now) => !isSame(now) || isShown(now));
+  return isSame(seen) && isShown(seen) ? seen : undefined;
 }
 
 /**

@@ -9,8 +9,10 @@ import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
-import type { BridgeParts } from '../bridge-options.ts';
+import type { ServerParts } from '../bridge-options.ts';
+import { settingWords } from '../commands/set.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
+import { lastThread } from '../declared/tell-end.ts';
 
 export interface PanelRow {
   /** "shop", or "shop@mini". */
@@ -41,9 +43,8 @@ export interface PanelView {
   readonly worktrees: readonly PanelWorktree[];
 }
 
-interface RowParts extends Pick<BridgeParts, 'home' | 'config' | 'hosts' | 'threads' | 'states' | 'worktrees'> {
+interface RowParts extends ServerParts {
   readonly declared: DeclaredSessions;
-  readonly server: string;
 }
 
 const MINUTE_MS = 60_000;
@@ -57,7 +58,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
   const statuses = declared.statuses().filter(({ place }) => place.project.channel === channel);
   const running = threads.registry
     .all()
-    .filter((one) => one.server === server && one.channel === channel && !one.closed && one.shell !== 'terminal')
+    .filter((one) => one.server === server.name && one.channel === channel && !one.closed && one.shell !== 'terminal')
     .filter((one) => states.get(one.thread)?.state !== 'ended')
     .toSorted((a, b) => (a.sessionName < b.sessionName ? -1 : 1));
   const isOf = (record: ThreadRecord, { place }: DeclaredStatus) =>
@@ -67,17 +68,14 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
     if (record !== undefined) return runningRow(record, parts);
     const { label, host } = status.place;
     const because = status.because ?? 'starting';
-    const thread = threadOf(status, parts);
+    const thread = lastThread(status.place, parts);
     return { label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING };
   });
   const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
   return [...known, ...others.map((record) => runningRow(record, parts))];
 }
 
-function keptWorktrees(
-  channel: string,
-  { threads, worktrees }: Pick<BridgeParts, 'threads' | 'worktrees'>,
-): readonly PanelWorktree[] {
+function keptWorktrees(channel: string, { threads, worktrees }: RowParts): readonly PanelWorktree[] {
   return worktrees
     .known()
     .filter(({ state, host, directory, thread }) => {
@@ -88,13 +86,6 @@ function keptWorktrees(
 }
 
 const NOTHING = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
-
-function threadOf({ place }: DeclaredStatus, { threads, server }: RowParts): string | undefined {
-  return threads.registry
-    .all()
-    .filter((one) => one.server === server && one.host === place.host && one.sessionName === place.name && !one.deleted)
-    .toSorted((a, b) => b.at - a.at)[0]?.thread;
-}
 
 function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
   const { home, config, hosts, threads, states } = parts;
@@ -115,6 +106,30 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
     model: status?.model?.display_name ?? told?.model ?? inForce?.model,
     context: used === undefined ? told?.context : Math.round(used),
     at: Math.floor(at / MINUTE_MS) * MINUTE_MS,
+  };
+}
+
+export interface NewSessionChoices {
+  readonly projects: readonly { readonly name: string; readonly directory: string; readonly host: string }[];
+  readonly hosts: readonly string[];
+  readonly defaultHost: string;
+  readonly models: readonly string[];
+  readonly modes: readonly string[];
+}
+
+/** What the form for a new session offers on the page of the local workspace. */
+export function newSessionChoices(parts: ServerParts): NewSessionChoices {
+  const { config, hosts, threads, server } = parts;
+  const { defaultHost } = config;
+  return {
+    projects: threads
+      .projects()
+      .filter((one) => one.server === server.name && one.path !== '')
+      .map(({ name, path, host = defaultHost }) => ({ name, directory: path, host })),
+    hosts: hosts.names(),
+    defaultHost,
+    models: settingWords('model', parts),
+    modes: settingWords('mode', parts),
   };
 }
 

@@ -5,7 +5,6 @@ import { parseSessionName } from '../../core/session-name.ts';
 import { isModelName } from '../../core/session-settings.ts';
 import { untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
 import { followUpPrivately, type Interaction, openModal, takeTap } from '../../discord/interactions.ts';
-import type { Rest } from '../../discord/rest.ts';
 import { rememberedSession } from '../../threads/remembered-session.ts';
 import type { CommandCall, CommandContext } from '../commands/command.ts';
 import { startDeclared, stopDeclared } from '../commands/declared.ts';
@@ -13,21 +12,13 @@ import { killCommand } from '../commands/kill.ts';
 import { beginSession } from '../commands/new.ts';
 import { projectHere } from '../commands/project-here.ts';
 import { findDeclared, requireDeclared } from '../declared/declared-list.ts';
-import { sendFirstMessage } from '../first-message.ts';
+import { sendFirstMessage } from '../own-messages.ts';
 
 const KINDS = ['start', 'end', 'start-all', 'new-session'] as const;
 
-interface PanelTap {
-  readonly rest: Rest;
-  readonly tools: CommandContext;
-}
-
 /** False if the tap belongs to something else. */
-export async function tapPanel(
-  interaction: Interaction,
-  order: CommandCall,
-  { rest, tools }: PanelTap,
-): Promise<boolean> {
+export async function tapPanel(interaction: Interaction, order: CommandCall, tools: CommandContext): Promise<boolean> {
+  const { rest } = tools;
   const [kind, ...more] = (interaction.data?.custom_id ?? '').split(':');
   const what = KINDS.find((one) => one === kind);
   if (what === undefined) return false;

@@ -4,10 +4,9 @@ import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
 import { button } from '../../discord/messages.ts';
 import { stateInMessage } from '../../threads/session-state.ts';
-import { STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
+import { bounded, STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
 import type { PanelRow, PanelView } from './panel-rows.ts';
 
-const ROOM = 1_900;
 /** Five rows of five. */
 const MOST_BUTTONS = 25;
 const MOST_OPTIONS = 25;
@@ -23,38 +22,22 @@ function content(rows: readonly PanelRow[], kept: readonly string[]): string {
   const lines = ['**Sessions**', ...rows.map(line)];
   if (rows.length === 0) lines.push('None yet. “New session” starts one.');
   if (kept.length > 0) lines.push('**Worktrees without a session**', ...kept);
-  let text = '';
-  for (const [at, one] of lines.entries()) {
-    if (text.length + one.length > ROOM) return `${text}\n… and ${lines.length - at} more: \`!sessions\``;
-    text += (at === 0 ? '' : '\n') + one;
-  }
-  return text;
+  return bounded(lines, ': `!sessions`');
 }
 
-function line({
-  label,
-  thread,
-  host,
-  agent,
-  state,
-  because,
-  branch,
-  isWorktree,
-  model,
-  context,
-  at,
-}: PanelRow): string {
-  const where = branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${isWorktree ? ' (worktree)' : ''}`;
+function line(row: PanelRow): string {
+  const { label, thread, state, because, branch, context, at } = row;
+  const tree = row.isWorktree ? ' (worktree)' : '';
   const what =
     state === undefined ? WHY_NOT[because ?? 'starting'] : `${stateInMessage(state, 80)} ${when(state.since)}`;
   const link = thread === undefined ? '' : ` <#${thread}>`;
   const parts = [
     `${STATE_SIGNS[state?.state ?? 'ended']} ${untrustedCode(label, 80)}${link} ${what}`,
     // The label names any other host.
-    label.includes('@') ? undefined : untrustedLine(host, 60),
-    agent,
-    where,
-    model && untrustedLine(model, 60),
+    label.includes('@') ? undefined : untrustedLine(row.host, 60),
+    row.agent,
+    branch === undefined ? undefined : `⎇ ${untrustedCode(branch, 60)}${tree}`,
+    row.model && untrustedLine(row.model, 60),
     context === undefined ? undefined : `${context}% context`,
     state === undefined || at === undefined ? undefined : `active ${when(at)}`,
   ];

@@ -2,17 +2,14 @@
 // It is pinned; where the bot may not pin, it is kept the last message of the channel.
 
 import * as z from 'zod';
-import type { ServerConfig } from '../../core/config.ts';
 import { isNewer, snowflakeTime, stableNonce } from '../../core/snowflake.ts';
 import { TOO_MANY_EDITS_OF_OLD_MESSAGE, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import { createMessage, deleteMessage, editMessage, type MessageDraft, refusedWith } from '../../discord/messages.ts';
-import type { Rest } from '../../discord/rest.ts';
 import { readJson, writeBestEffort } from '../../home/atomic-write.ts';
-import type { BridgeParts } from '../bridge-options.ts';
+import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import { createTimedLooks } from '../declared/timed-looks.ts';
-import { type NewSessionChoices, newSessionChoices } from './new-session-choices.ts';
-import { type PanelView, panelView } from './panel-rows.ts';
+import { type NewSessionChoices, newSessionChoices, type PanelView, panelView } from './panel-rows.ts';
 import { panelDraft } from './panel-text.ts';
 
 export interface Panels {
@@ -28,9 +25,7 @@ interface PageView extends PanelView {
   readonly choices: NewSessionChoices;
 }
 
-interface PanelsOptions extends BridgeParts {
-  readonly rest: Rest;
-  readonly server: ServerConfig;
+interface PanelsOptions extends ServerParts {
   readonly guildId: string;
   readonly declared: DeclaredSessions;
   readonly path: string;
@@ -107,7 +102,7 @@ export function createPanels(options: PanelsOptions): Panels {
 
   /** False if nothing has changed. */
   async function show(channel: string): Promise<boolean> {
-    const view = panelView(channel, { ...options, server: server.name });
+    const view = panelView(channel, options);
     if (isLocal) return tellView({ ...view, choices: newSessionChoices(options) });
     const draft = panelDraft(view, linkOf);
     const print = stableNonce(JSON.stringify(draft));

@@ -1,7 +1,7 @@
 // Which prompt a text, a tap or a field decides: only the one the user saw, on its own message in its own thread.
 
 import { describe, expect, it, vi } from 'vitest';
-import { askInThread } from '../../bin/acts/own-thread.ts';
+import { firstAnswer } from '../../bin/acts/own-thread.ts';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
 import type { Fault, Faults } from '../support/as-discord.mjs';
 import {
@@ -287,7 +287,7 @@ describe('a question on the screen', () => {
   it('and a question of a program do not share a text', async () => {
     const { setting, pane } = await question();
     const { shared, machine } = setting;
-    const asking = askInThread(
+    const asking = firstAnswer(
       { ...pane.record(), path: machine.tmux.dir } as never,
       { question: 'Deploy?', options: ['yes', 'no'], seconds: 60 },
       machine.home,
@@ -297,7 +297,7 @@ describe('a question on the screen', () => {
     await setting.say(pane.thread, '1');
     await setting.answer(pane.thread, UNCLEAR);
     await setting.workspace.person.say(pane.thread, '2', { replyTo: asked.id });
-    expect(await asking).toBe('no');
+    expect((await asking).answer).toBe('no');
   });
 
   it('that changes after its card was deleted gets a card of its own', async () => {
