@@ -49,7 +49,7 @@ it('hundreds of times share what formats them, also while they go on', async () 
       Object.assign(Intl, { [kind]: Counting });
     }
     const original = Date.prototype.toLocaleString;
-    Date.prototype.toLocaleString = function (...given) {
+    Date.prototype.toLocaleString = function (...given: Parameters<typeof original>) {
       counted.made++;
       return original.apply(this, given);
     };
