@@ -4,7 +4,7 @@ import type { AgentDriver } from '../agents/driver.ts';
 import { headlessWords } from '../agents/guarantees.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { createKeyedQueue } from '../core/keyed-queue.ts';
-import { type SessionName, type StreamKind, streamName } from '../core/session-name.ts';
+import { type StreamKind, streamName } from '../core/session-name.ts';
 import { streamTitle } from '../core/thread-title.ts';
 import { streamWelcome } from '../core/welcome-text.ts';
 import { messageSchema } from '../discord/payloads.ts';
@@ -13,7 +13,7 @@ import { forgetStream, loadStreamRecords, type StreamRecord, saveStreamRecord } 
 import { type Agent, type AgentParts, openAgent } from '../streams/agent/agent.ts';
 import { followTerminal, startTerminal, type Terminal, type TerminalParts } from '../streams/terminal/terminal.ts';
 import { closePipe, killPipedSession } from '../tmux/pipe.ts';
-import { listSessions } from '../tmux/sessions.ts';
+import { listSessions, type Session } from '../tmux/sessions.ts';
 import { tmuxOn } from '../tmux/tmux.ts';
 import type { ServerParts } from './bridge-options.ts';
 import { terminalPaneRecord } from './terminal-record.ts';
@@ -96,15 +96,32 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
 
   const all = () => [...streams.values()].sort((a, b) => a.record().startedAt - b.record().startedAt);
 
-  /** One at a time, so that two commands cannot both take the last free place or the same name. */
+  /** One at a time on each host: one that does not answer holds up no other. */
   async function begin(wanted: WantedStream): Promise<StreamThread> {
     const known = all().find((stream) => stream.record().order === wanted.order);
     if (known !== undefined) return known;
-    checkRoom();
     void forgetOld();
-    const name = await freeName(wanted);
-    const { kind, host, dir, asked, order, skipPermissions, agent } = wanted;
+    const { host, dir, asked } = wanted;
+    const sessions = await listSessions(hosts.tmux(host));
     const homeThere = hosts.isLocal(host) ? undefined : await remote.home(host);
+    const { name, record } = await inTurn('', () => openThread(wanted, sessions, homeThere));
+    if (record.kind === 'agent') return take(record);
+    const { thread } = record;
+    try {
+      return take(await startTerminal(partsOn(host), { thread, name, dir, command: asked, record }));
+    } catch (error) {
+      await tidyUp(record).catch(() => {}); // what failed is said; a host that is away is tidied up after a restart
+      await archiveThread(place.rest, thread).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** One at a time on all hosts, so that two commands cannot both take the last free place or the same name. */
+  async function openThread(wanted: WantedStream, sessions: readonly Session[], homeThere?: string) {
+    checkRoom();
+    const { kind, host, dir, asked, order, skipPermissions, agent } = wanted;
+    const taken = [...sessions, ...loadStreamRecords(home).filter(({ server }) => server === options.server)];
+    const name = streamName(kind, dir, asked, new Set(taken.map((one) => one.name)));
     const welcome = streamWelcome({ kind, name, host, dir, asked, agent: agent && headlessWords(agent) });
     const title = streamTitle(kind, homeThere === undefined ? name : `${name}@${host}`);
     const thread = await freshThread(place, title, welcome, options.members, order);
@@ -123,15 +140,7 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       ...(homeThere === undefined ? {} : { far: { host, logFolder: `${homeThere}/streams/${thread.id}/log` } }),
     };
     saveStreamRecord(home, record);
-    if (kind === 'agent') return take(record);
-    try {
-      const terminal = { thread: thread.id, name, dir, command: asked, record };
-      return take(await startTerminal(partsOn(host), terminal));
-    } catch (error) {
-      await tidyUp(record).catch(() => {}); // what failed is said; a host that is away is tidied up after a restart
-      await archiveThread(place.rest, thread.id).catch(() => {});
-      throw error;
-    }
+    return { name, record };
   }
 
   function checkRoom(): void {
@@ -143,12 +152,6 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
       `There are already ${live.length} terminals and headless agents, and the limit is ${config.maxThreads}.`,
       { hint: `End one with \`!kill <name>\` (${names}), or raise "maxThreads" in the configuration.` },
     );
-  }
-
-  async function freeName({ kind, host, dir, asked }: WantedStream): Promise<SessionName> {
-    const sessions = await listSessions(hosts.tmux(host));
-    const taken = [...sessions.map(({ name }) => name), ...all().map((one) => one.record().name)];
-    return streamName(kind, dir, asked, new Set(taken));
   }
 
   async function recoverOne(record: StreamRecord): Promise<void> {
@@ -202,8 +205,8 @@ export function createStreamThreads(options: StreamThreadsOptions): StreamThread
         return name === own || (far !== undefined && name === `${own}@${far.host}`);
       }),
     all,
-    begin: (wanted) => inTurn('begin', () => begin(wanted)),
-    begun: () => inTurn('begin', async () => {}),
+    begin: (wanted) => inTurn(wanted.host, () => begin(wanted)),
+    begun: async () => void (await Promise.all(hosts.names().map((host) => inTurn(host, async () => {})))),
     end,
     heard(data) {
       const message = messageSchema.safeParse(data).data;

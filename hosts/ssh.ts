@@ -173,9 +173,21 @@ function openConnectionLimit(atOnce: number, stillUp: () => boolean): Connection
   let up = false;
   let opening: Promise<void> | undefined;
 
-  const enter = async () => {
-    if (inside < atOnce) inside++;
-    else await new Promise<void>((next) => waiting.push(next));
+  /** False if there was no room within this time. */
+  const enter = async (withinMs: number) => {
+    if (inside < atOnce) {
+      inside++;
+      return true;
+    }
+    let mine = () => {};
+    const turn = new Promise<void>((next) => {
+      mine = next;
+      waiting.push(mine);
+    });
+    await within(turn, withinMs);
+    const at = waiting.indexOf(mine);
+    if (at >= 0) waiting.splice(at, 1);
+    return at < 0;
   };
   const leave = () => {
     const next = waiting.shift();
@@ -185,17 +197,15 @@ function openConnectionLimit(atOnce: number, stillUp: () => boolean): Connection
 
   return {
     async pass(call, withinMs = Number.POSITIVE_INFINITY) {
-      await enter();
+      const deadline = Date.now() + withinMs;
+      if (!(await enter(withinMs))) return 'late';
       let connected = false;
       let opened = () => {};
-      const deadline = Date.now() + withinMs;
       try {
-        while (opening !== undefined) {
-          await within(opening, deadline - Date.now());
-          if (Date.now() >= deadline) {
-            connected = up;
-            return 'late';
-          }
+        while (opening !== undefined && Date.now() < deadline) await within(opening, deadline - Date.now());
+        if (Date.now() >= deadline) {
+          connected = up;
+          return 'late';
         }
         if (!up || !stillUp()) {
           const mine = new Promise<void>((resolve) => {

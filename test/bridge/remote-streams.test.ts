@@ -1,9 +1,10 @@
 // Terminals on another host, over a real ssh: the same features as local ones, also while the host or the bridge is down.
 
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { loadStreamRecord } from '../../home/stream-record.ts';
+import { tempFolder } from '../support/temp-home.ts';
 import { aWhile, openSuggestions, WAIT } from './bridge-setup.ts';
 import { type FarOptions, startFar } from './remote-host.ts';
 import { printed, sessions, untilPrinted } from './terminal-output.ts';
@@ -165,5 +166,22 @@ describe('!terminal on another host', () => {
     const other = await start();
     const { thread } = await other.terminal('pwd', 'far:~/code/api');
     await untilPrinted(other.far, thread, join(other.far.ssh.home, 'code', 'api'));
+  });
+
+  it('holds up no terminal elsewhere if the host does not answer, and both get names of their own', async () => {
+    const folder = tempFolder();
+    mkdirSync(join(folder, 'shop'));
+    const hold = join(folder, 'hold');
+    const tmux = join(folder, 'tmux');
+    const script = `while [ -e ${hold} ]; do : > ${hold}-waits; sleep 0.1; done; exec tmux "$@"`;
+    writeFileSync(tmux, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const { far, channelId } = await start({ file: { roots: [folder] }, tmux });
+    writeFileSync(hold, '');
+    await far.say(channelId, '!terminal far:shop cat');
+    await vi.waitFor(() => expect(existsSync(`${hold}-waits`)).toBe(true), WAIT);
+    await far.say(channelId, '!terminal shop cat');
+    await far.answer(channelId, /^🖥️ `shop-cat` is up/);
+    rmSync(hold);
+    await far.answer(channelId, /^🖥️ `shop-cat-2` is up/);
   });
 });

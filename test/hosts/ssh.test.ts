@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { loginShells, startSshServer } from '../support/ssh-server.ts';
 
 describe.each(loginShells())('a host whose login shell is %s', (shell) => {
@@ -71,5 +71,18 @@ describe('a host that answers too late', () => {
     server.faults.frozen = false; // what was held back arrives now
     const calls = Array.from({ length: 12 }, (_, n) => host.sh('echo "$1"', [`next ${n}`]));
     expect(await Promise.all(calls)).toEqual(calls.map((_, n) => `next ${n}\n`));
+  });
+
+  it('refuses a further call in its time, and the connection of the others stays', async () => {
+    const server = await startSshServer();
+    const host = server.host();
+    const go = join(server.home, 'go');
+    const calls = Array.from({ length: 8 }, () => host.sh('until [ -e "$1" ]; do sleep 0.1; done; echo done', [go]));
+    await vi.waitFor(() => expect(server.counts.sessionsAtOnce).toBe(8), { timeout: 10_000 });
+    await expect(host.sh('echo late', [], { timeoutMs: 300 })).rejects.toMatchObject({ code: 'host_unreachable' });
+    writeFileSync(go, '');
+    expect(await Promise.all(calls)).toEqual(calls.map(() => 'done\n'));
+    expect(await host.sh('echo next', [])).toBe('next\n');
+    expect(server.counts.connections).toBe(1);
   });
 });

@@ -3,8 +3,8 @@
 import { h } from './dom.js';
 import hljs from './vendor/highlight/core.js';
 
-/** Above this size, highlighting takes too long. */
-const LONGEST = 30_000;
+/** With a longer line, some languages take cubic time. */
+const LONGEST_LINE = 200;
 const LANGUAGES = new Set(
   'bash c cpp css diff dockerfile go ini java javascript json kotlin markdown php python ruby rust sql swift typescript xml yaml'.split(
     ' ',
@@ -60,7 +60,8 @@ export function codeBlock(text, info) {
   const code = h('code');
   if (language === 'ansi') code.append(...ansi(source));
   else code.append(source);
-  if (LANGUAGES.has(language) && source.length <= LONGEST) void colour(code, source, language);
+  if (LANGUAGES.has(language) && source.split('\n').every(({ length }) => length <= LONGEST_LINE))
+    void colour(code, source, language);
   const copy = h('button', { type: 'button', class: 'copy', 'aria-label': 'Copy the code' }, 'Copy');
   copy.addEventListener('click', () => void copyText(copy, code.textContent));
   return h(
