@@ -22,12 +22,16 @@ export function harmless(json: string): string {
 }
 
 export function printText(text: string): void {
-  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  print(neutralise(text));
 }
 
 /** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal. */
 export function printForeignText(text: string): void {
-  printText(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
+  print(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
+}
+
+function print(harmless: string): void {
+  if (harmless !== '') process.stdout.write(harmless.endsWith('\n') ? harmless : `${harmless}\n`);
 }
 
 /** For people: on stderr, so that programs which read stdout do not see it. */
