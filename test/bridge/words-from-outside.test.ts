@@ -1,6 +1,6 @@
 // Words of a host or a program in our own errors are shown as code: a link with a label in them would look like ours.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { parseSessionName } from '../../core/session-name.ts';
@@ -84,6 +84,25 @@ it('the name of a file that cannot be fetched is shown as code', async () => {
   const rules = { api: 'http://127.0.0.1:9', maxBytes: 1, timeoutMs: 1_000 };
   for (const url of [`https://elsewhere.example/${LINK.replace(/.*\//, '**a**')}`, 'http://127.0.0.1:9/__a__.txt'])
     await expect(download(url, rules)).rejects.toThrow(/^fetching `[^`]+`: /);
+});
+
+it('the name of a file that cannot be stored, and why, are shown as code', async () => {
+  const far = await startFar();
+  const claude = await far.farClaude('web', { replies: false });
+  await far.untilMarked(await far.say(claude, 'hello'), '✅');
+  const { home } = far.machine;
+  const file = { name: 'a__evil__.txt', data: 'x' };
+  const send = (to: string) => far.workspace.person.say(to, 'look', { files: [file] });
+  rmSync(join(far.ours, 'files'), { recursive: true });
+  writeFileSync(join(far.ours, 'files'), '');
+  await send(claude.thread);
+  const there = await far.answer(claude, /^📎 .*evil/);
+  const here = await far.claude('here', { replies: false });
+  rmSync(home.path('files'), { recursive: true, force: true });
+  writeFileSync(home.path('files'), '');
+  await send(here.thread);
+  const mine = await far.answer(here, /^📎 /);
+  expect([...activeIn(there.content), ...activeIn(mine.content)]).toEqual([]);
 });
 
 it('a name that cannot have a thread or name a session is shown as code', () => {
