@@ -2,6 +2,7 @@
 // control the terminal.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { harmless } from '../core/json.ts';
 import { displayWidth } from '../core/markdown-tables.ts';
 import { neutralise, spelledOut } from '../core/untrusted-text.ts';
 
@@ -16,18 +17,17 @@ export function printJsonLine(value: unknown): void {
   process.stdout.write(`${harmless(JSON.stringify(value))}\n`);
 }
 
-/** JSON leaves these control characters as they are, and a terminal may act on them. */
-export function harmless(json: string): string {
-  return json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
-}
-
 export function printText(text: string): void {
-  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  print(neutralise(text));
 }
 
 /** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal. */
 export function printForeignText(text: string): void {
-  printText(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
+  print(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
+}
+
+function print(text: string): void {
+  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
 /** For people: on stderr, so that programs which read stdout do not see it. */

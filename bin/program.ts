@@ -3,6 +3,7 @@
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../core/version.ts';
 import { addCommand, addWorktrees, agentOptions, collect, nameAndRest, onHost, readNumber } from './command-line.ts';
+import { printNote } from './print.ts';
 import { addScripts, addThreads } from './program-threads.ts';
 
 const EXIT_CODES = `
@@ -36,7 +37,7 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
     .addHelpText('after', EXIT_CODES)
     .exitOverride();
   // With --json, threadmux.ts prints the error as JSON, and commander must print nothing.
-  if (wantsJson) program.configureOutput({ writeErr: () => {}, outputError: () => {} });
+  program.configureOutput({ writeErr: (text) => (wantsJson ? undefined : printNote(text.trimEnd())) });
   addRunning(program);
   addSessions(program);
   addThreads(program);

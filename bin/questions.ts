@@ -2,6 +2,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { neutralise } from '../core/untrusted-text.ts';
+import { printText } from './print.ts';
 
 type Clack = typeof import('@clack/prompts');
 
@@ -69,7 +70,7 @@ export async function openQuestions(options: { readonly yes: boolean }): Promise
     stopped,
     isStopped: () => signal.aborted,
     say(text) {
-      if (clack === undefined) console.log(neutralise(text));
+      if (clack === undefined) printText(text);
       else clack.log.message(neutralise(text), { spacing: 0 });
     },
     line: async (question, flag) => (await asked(question, flag, ({ text }, common) => text(common))).trim(),

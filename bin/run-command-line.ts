@@ -2,11 +2,11 @@
 
 import { CommanderError } from 'commander';
 import { EXIT, errorData, exitCodeOf, explain, isThreadmuxError, plainError, ThreadmuxError } from '../core/errors.ts';
+import { harmless } from '../core/json.ts';
 import { maskSecrets } from '../core/log.ts';
 import { HOOKED_BY } from '../core/session-environment.ts';
 import { neutralise } from '../core/untrusted-text.ts';
 import { homeError, homeRoot } from '../home/home.ts';
-import { harmless } from './print.ts';
 import { makeProgram } from './program.ts';
 
 export function runCommandLine(): void {

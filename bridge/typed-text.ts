@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TypingRules } from '../agents/driver.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { cleanInbound, guardForEnter } from '../core/untrusted-text.ts';
+import { cleanInbound, guardForEnter, untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
 import { download } from '../discord/http-pool.ts';
 import { writeWhole } from '../home/atomic-write.ts';
 import type { ServerParts } from './bridge-options.ts';
@@ -73,7 +73,7 @@ export async function fetchAttachments(
       paths.push(await put(message.id, name, data));
     } catch (error) {
       if (isThreadmuxError(error, 'host_unreachable')) throw error; // the message waits with its files
-      failed.push((error as Error).message);
+      failed.push(untrustedReason(error));
     }
   }
   return { paths, failed };
@@ -81,7 +81,8 @@ export async function fetchAttachments(
   async function put(id: string, name: string, data: Uint8Array): Promise<string> {
     if (!hosts.isLocal(host)) {
       const there = await remote.home(host);
-      await hosts.get(host).sh(WRITE, [id, name, there], { input: data, doing: `copy ${name}`, timeoutMs: 120_000 });
+      const doing = `copy ${untrustedCode(name)}`;
+      await hosts.get(host).sh(WRITE, [id, name, there], { input: data, doing, timeoutMs: 120_000 });
       return `${there}/files/${id}/${name}`; // never what the host says: the path is typed
     }
     const folder = join(home.folder('files'), id);

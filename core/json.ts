@@ -58,3 +58,8 @@ function isObject(value: unknown): value is object {
 export function tooDeep(most: number): SyntaxError {
   return new SyntaxError(`it is nested more than ${most} levels deep`);
 }
+
+/** JSON leaves these control characters as they are, and a terminal may act on them. */
+export function harmless(json: string): string {
+  return json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+}

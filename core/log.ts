@@ -1,5 +1,7 @@
 // The log: one line per event, for people and for grep. Every line passes through here, so secrets are masked here.
 
+import { harmless } from './json.ts';
+
 type LogLevel = 'info' | 'warn' | 'error';
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -44,7 +46,7 @@ function logLine(at: Date, level: LogLevel, event: string, fields: LogFields = {
   return [at.toISOString(), level, event, ...pairs].join(' ');
 }
 
-/** Unquoted line breaks would let one event look like two. */
+/** Unquoted line breaks would let one event look like two. The file is read in a terminal, too. */
 function quoted(value: string): string {
-  return /^[\w@%+=:,./-]+$/.test(value) ? value : JSON.stringify(value);
+  return /^[\w@%+=:,./-]+$/.test(value) ? value : harmless(JSON.stringify(value));
 }

@@ -18,6 +18,14 @@ export function untrustedText(text: string, longest = 2 * LONGEST): string {
     .replace(/^([ \t]*\d*)([-+=:.)])/gm, '$1\\$2');
 }
 
+/**
+ * As bold text, from escaped text. Discord ends it at the next two stars, also inside of code: so code is never bold, and bold text is
+ * never empty, because `****` would begin what ends in the code that follows.
+ */
+export function bold(escaped: string): string {
+  return `**${escaped || '⟨empty⟩'}**`;
+}
+
 /** As text on one line: a label or the failure of a tool. */
 export function untrustedLine(text: string, longest = LONGEST): string {
   return untrustedText(text.slice(0, 1_000).trim().replace(/\s+/g, ' '), longest);

@@ -66,9 +66,9 @@ export function webhookRequest({ format }: Pick<Webhook, 'format'>, news: Webhoo
   };
 }
 
-/** A host or a program has chosen these words, and many services make links and mentions of a text. */
+/** A host or a program has chosen these words, and many services make links, mentions and bold words of a text. */
 function plain(words: string): string {
-  return neutralise(words).replace(/[<>[\]@`]/g, '_');
+  return neutralise(words).replace(/[<>[\]@`*~|\\]/g, "'");
 }
 
 /** The path and the query of an address may be a secret. */

@@ -23,7 +23,7 @@ export function welcomeText({ session, host, cwd, repository, settings = {}, age
     ...(mode === undefined ? [] : [`${mode === 'default' ? 'manual' : mode} mode`]),
   ];
   return [
-    [`**${untrustedCode(session)}** on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
+    [`${untrustedCode(session)} on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`, ...more].join(' · '),
     'What you write in its thread is typed into the session: 👀 typed, ✅ submitted, 📨 waiting, ⚠️ failed.',
     ...noteLines(agent),
     'Commands: `!screen` shows its screen · `!stop` interrupts it · `!sessions` lists all sessions · `!help` shows the rest.',
@@ -53,7 +53,7 @@ interface StreamFacts {
 }
 
 export function streamWelcome({ kind, name, host, dir, asked, agent }: StreamFacts): string {
-  const where = `**${untrustedCode(name)}** on ${untrustedCode(host)}, in ${untrustedCode(dir)}`;
+  const where = `${untrustedCode(name)} on ${untrustedCode(host)}, in ${untrustedCode(dir)}`;
   if (kind === 'terminal')
     return [
       `${where}: ${untrustedCode(asked)}`,

@@ -3,6 +3,7 @@
 
 import { type Dispatcher, Pool } from 'undici';
 import { ThreadmuxError } from '../core/errors.ts';
+import { untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
 import { VERSION } from '../core/version.ts';
 
 /** Discord refuses clients without a user agent of this form. */
@@ -76,7 +77,7 @@ export async function download(url: string, rules: DownloadRules): Promise<Uint8
     });
   } catch (error) {
     if (error instanceof ThreadmuxError) throw error;
-    throw refused(url, signal.aborted ? 'it took too long' : (error as Error).message, error);
+    throw refused(url, signal.aborted ? 'it took too long' : untrustedReason(error), error);
   }
 }
 
@@ -93,5 +94,5 @@ function ownAddress(url: string, api: string): string | undefined {
 
 function refused(url: string, why: string, cause?: unknown): ThreadmuxError {
   const name = url.split('?')[0]?.split('/').at(-1) ?? 'the file';
-  return new ThreadmuxError('discord_refused', `fetching ${name}: ${why}`, { cause });
+  return new ThreadmuxError('discord_refused', `fetching ${untrustedCode(name)}: ${why}`, { cause });
 }

@@ -2,6 +2,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS, TOO_MANY_THREADS, UNKNOWN_CHANNEL } from './error-codes.ts';
 import type { RateLimitHeaders } from './rate-limits.ts';
 
@@ -24,7 +25,7 @@ const BAN_MS = 60_000;
 export function judgeResponse(what: string, answer: RestResponse): ResponseAction {
   if (answer.status < 300) return parsed(what, answer);
   if (answer.status === 429) return limited(answer);
-  const said = `${what}: ${answer.status} ${summary(answer)}`;
+  const said = `${what}: ${answer.status} ${untrustedCode(summary(answer))}`;
   if (answer.status >= 500) return { kind: 'failed', error: unreachable(said) };
   const code = answer.status === 401 ? 'discord_unauthorized' : 'discord_refused';
   const hint = hintFor(answer);

@@ -4,6 +4,7 @@
 import type { RESTPatchAPIChannelJSONBody, RESTPostAPIChannelMessagesThreadsJSONBody } from 'discord-api-types/v10';
 import { ThreadmuxError } from '../core/errors.ts';
 import { byAge, stableNonce } from '../core/snowflake.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import {
   THREAD_ALREADY_CREATED,
   THREAD_ARCHIVED,
@@ -204,9 +205,13 @@ export async function freshThread(
     await Promise.all(['@me', ...members].map((who) => addThreadMember(place.rest, thread.id, who)));
     return thread;
   }
-  throw new ThreadmuxError('discord_refused', `The thread "${title}" was deleted right after it was created.`, {
-    hint: 'Wait a few minutes and try again.',
-  });
+  throw new ThreadmuxError(
+    'discord_refused',
+    `The thread ${untrustedCode(title)} was deleted right after it was created.`,
+    {
+      hint: 'Wait a few minutes and try again.',
+    },
+  );
 }
 
 async function startThread(place: ThreadChannel, messageId: string, title: string): Promise<ThreadRef | undefined> {

@@ -3,6 +3,7 @@
 import type { Config, ConfigEnvironment } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { ownValue } from '../core/own-value.ts';
+import { untrustedCode } from '../core/untrusted-text.ts';
 import type { Home } from '../home/home.ts';
 import { type Host, localHost } from '../hosts/host.ts';
 import { sshHost } from '../hosts/ssh.ts';
@@ -34,7 +35,7 @@ export function openHostList(options: HostListOptions): HostList {
   const open = (name: string): Host => {
     const host = ownValue(config.hosts, name);
     if (host === undefined)
-      throw new ThreadmuxError('not_found', `there is no host "${name}"`, {
+      throw new ThreadmuxError('not_found', `there is no host ${untrustedCode(name)}`, {
         hint: `The configured hosts are: ${Object.keys(config.hosts).join(', ')}.`,
       });
     if (host === 'local') return localHost({ name, env });

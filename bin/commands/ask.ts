@@ -5,7 +5,7 @@ import { EXIT, ThreadmuxError } from '../../core/errors.ts';
 import { untrustedText } from '../../core/untrusted-text.ts';
 import { fileToSend, firstAnswer, ownPaneOrFail, postInThread, type Question } from '../acts/own-thread.ts';
 import { openInnerFinder } from '../find-session.ts';
-import { printable, printJson, printNote, printText, withProgress } from '../print.ts';
+import { printable, printForeignText, printJson, printNote, withProgress } from '../print.ts';
 
 interface ThreadFlagsOfProgram {
   readonly json?: boolean;
@@ -46,7 +46,7 @@ export async function ask(question: string, flags: AskFlags): Promise<void> {
   if (answer === undefined) process.exitCode = EXIT.timeIsUp;
   if (flags.json) return printJson({ answer: answer ?? null, by: answer === undefined ? null : by });
   if (answer === undefined) return printNote('Nobody answered in time.');
-  printText(answer);
+  printForeignText(answer);
 }
 
 /** Undefined if the terminal was closed, or the question was answered elsewhere. */

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import { configuredAgent } from '../../agents/configured-agent.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { neutralise } from '../../core/untrusted-text.ts';
 import { homeAsItIs, homeRoot, openHome } from '../../home/home.ts';
 import { loadInstalled } from '../../home/installed.ts';
 import { readUserFile } from '../../home/user-owned-file.ts';
@@ -24,6 +23,7 @@ import { filesForHosts, programPaths } from '../../install/program-files.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { openContext } from '../command-context.ts';
+import { printText } from '../print.ts';
 import { agentsToInstall, namedAgents, nothingToAdd } from './install-agents.ts';
 
 interface InstallFlags {
@@ -41,8 +41,8 @@ export async function runInstall(flags: InstallFlags): Promise<void> {
   const options = optionsOf(flags);
   const agents = await agentsToInstall(flags.agent, options, process.env);
   const said = await install({ ...options, agents, plugin: flags.plugin, paths: programPaths(process.env) });
-  for (const line of [...said, ...nothingToAdd(agents)]) console.log(line);
-  if (flags.plugin && !flags.dryRun) for (const line of await installPlugin(pluginParts())) console.log(line);
+  for (const line of [...said, ...nothingToAdd(agents)]) printText(line);
+  if (flags.plugin && !flags.dryRun) for (const line of await installPlugin(pluginParts())) printText(line);
 }
 
 /** Claude Code would run the hooks of both, and everything would be posted twice. */
@@ -78,9 +78,9 @@ function pluginParts(): PluginParts {
 export async function runUninstall(flags: InstallFlags & { purge?: boolean }): Promise<void> {
   const home = homeAsItIs(resolve(homeRoot(process.env)));
   const isOurs = flags.project === undefined && !flags.dryRun && hasPlugin(home);
-  if (isOurs) for (const line of await uninstallPlugin(pluginParts())) console.log(line);
+  if (isOurs) for (const line of await uninstallPlugin(pluginParts())) printText(line);
   const said = await uninstall({ ...optionsOf(flags), purge: flags.purge });
-  for (const line of said) console.log(line);
+  for (const line of said) printText(line);
 }
 
 function optionsOf(flags: InstallFlags): InstallOptions {
@@ -100,7 +100,7 @@ export async function installOnHost(name: string, flags: InstallFlags): Promise<
   const act = (options: HostInstallOptions) =>
     installOn({ ...options, agents, files: filesForHosts(options.name, tellAgent) });
   await withHost('install', name, flags, act);
-  for (const line of nothingToAdd(agents)) console.log(line);
+  for (const line of nothingToAdd(agents)) printText(line);
 }
 
 export async function uninstallOnHost(name: string, flags: InstallFlags & { purge?: boolean }): Promise<void> {
@@ -127,7 +127,7 @@ async function withHost(
       dryRun: flags.dryRun,
       tmux: flags.tmux === false ? undefined : hosts.tmux(name),
     });
-    for (const line of said) console.log(neutralise(line));
+    for (const line of said) printText(line);
   } finally {
     await hosts.close();
   }

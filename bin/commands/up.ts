@@ -15,7 +15,7 @@ import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
-import { printable } from '../print.ts';
+import { printable, printNote, printText } from '../print.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
 
 interface UpOptions {
@@ -40,7 +40,7 @@ export async function up(options: UpOptions): Promise<void> {
   const running = await start(context, servers);
   if (workspace !== undefined) showStates(running, workspace);
   const stopped = untilStopped(); // a signal may come as soon as the greeting is printed
-  for (const line of greeting(servers, workspace)) console.log(line);
+  printText(greeting(servers, workspace).join('\n'));
   await stopped;
   await running.stop();
   await workspace?.close();
@@ -53,7 +53,7 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
   if (context === undefined) return;
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
-  console.log(`Open ${workspace.newLink()}`);
+  printText(`Open ${workspace.newLink()}`);
   await untilStopped();
   await workspace.close();
 }
@@ -67,7 +67,7 @@ export async function bridgeOnly(options: UpOptions): Promise<void> {
     });
   const release = await takeHome(context);
   const running = await start(context, context.servers);
-  console.log(`Connected to ${context.servers.map(({ name }) => name).join(', ')}. Press Ctrl-C to stop.`);
+  printText(`Connected to ${context.servers.map(({ name }) => name).join(', ')}. Press Ctrl-C to stop.`);
   await untilStopped();
   await running.stop();
   retryPendingWrites();
@@ -83,7 +83,7 @@ async function takeHome({ home, env }: CliContext): Promise<() => void> {
 /** Waits for free disk space before the start, because a start that fails halfway cannot be undone. */
 async function openWithRoom(who: string, options: UpOptions): Promise<CliContext | undefined> {
   await whenRoom(() => checkRoom(openHome(homeRoot(process.env))));
-  onDiskFailure(({ kind, words }) => kind === 'disk' && console.error(words));
+  onDiskFailure(({ kind, words }) => kind === 'disk' && printNote(words));
   return openLasting(who, printer(options));
 }
 
@@ -93,7 +93,7 @@ async function whenRoom<T>(act: () => T): Promise<T> {
       return act();
     } catch (error) {
       if (!isDiskFull(error)) throw error;
-      if (!isSaid) console.error(`The disk is full: ${homeRoot(process.env)}. threadmux starts when there is space.`);
+      if (!isSaid) printNote(`The disk is full: ${homeRoot(process.env)}. threadmux starts when there is space.`);
       await sleep(ROOM_MS);
     }
   }
@@ -164,7 +164,7 @@ async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Pr
       ...(listen === undefined ? {} : { listen }),
       log: (line) => log.warn('workspace', { line }),
     });
-  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) console.error(EXPOSED);
+  if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) printNote(EXPOSED);
   if (port !== undefined) return start(port);
   return start(PORT).catch((error: NodeJS.ErrnoException) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE' && error.code !== 'EADDRINUSE')
@@ -182,7 +182,7 @@ function rememberLocal({ home, config }: CliContext, workspace: Workspace): Serv
 /** 78 tells a service manager that a restart does not help. */
 function fail(error: ThreadmuxError, log: Log): never {
   log.error('gave up', { because: error.message, hint: error.hint });
-  console.error(`threadmux: ${error.message}\n${error.hint ?? ''}`);
+  printNote(`threadmux: ${error.message}\n${error.hint ?? ''}`);
   process.exit(78);
 }
 
@@ -207,5 +207,5 @@ function untilStopped(): Promise<void> {
 }
 
 function printer({ verbose }: UpOptions): ((line: string) => void) | undefined {
-  return verbose ? (line) => console.error(printable(line)) : undefined;
+  return verbose ? (line) => printNote(printable(line)) : undefined;
 }

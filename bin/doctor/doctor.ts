@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
+import { harmless } from '../../core/json.ts';
 import { maskSecrets } from '../../core/log.ts';
-import { neutralise } from '../../core/untrusted-text.ts';
 import { readBeginning } from '../../home/checked-file.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';
@@ -20,7 +20,7 @@ import { programPaths } from '../../install/program-files.ts';
 import { type HostList, openHostList } from '../../tmux/host-list.ts';
 import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
 import { pathInService, servicePath } from '../commands/service-environment.ts';
-import { harmless } from '../print.ts';
+import { printText } from '../print.ts';
 import { agentPrograms, installedAgents } from './agent-programs.ts';
 import { examineExtensions } from './extensions.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
@@ -44,8 +44,8 @@ export async function runDoctor(flags: DoctorFlags): Promise<void> {
   const isWell = findings.every(({ level }) => level !== 'fail');
   const lines = flags.json
     ? [harmless(JSON.stringify({ ok: isWell, findings }, null, 2))]
-    : [...findings.flatMap(findingLines), findingsSummary(findings)].map(neutralise); // hosts tell us versions and paths
-  for (const line of lines) console.log(maskSecrets(line));
+    : [...findings.flatMap(findingLines), findingsSummary(findings)];
+  for (const line of lines) printText(maskSecrets(line));
   process.exitCode = isWell ? 0 : 1;
 }
 

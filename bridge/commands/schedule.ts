@@ -3,7 +3,7 @@
 import { driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { type ParsedSchedule, parseAt, parseEvery, ruleText } from '../../core/schedule.ts';
-import { cleanInbound, untrustedLine } from '../../core/untrusted-text.ts';
+import { bold, cleanInbound, untrustedLine } from '../../core/untrusted-text.ts';
 import { fullTime, localZone } from '../../core/zoned-time.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
 import type { ScheduledMessage } from '../schedule-store.ts';
@@ -113,7 +113,7 @@ function scheduleList(order: CommandCall, tools: CommandContext): CommandReply {
 function line({ id, text, due, rule, thread }: ScheduledMessage, isElsewhere: boolean): string {
   const again = rule.kind === 'once' ? '' : `, ${ruleText(rule)}`;
   const where = isElsewhere ? ` in <#${thread}>` : '';
-  return `**${id}**: ${fullTime(due, localZone())}${again}${where}: ${untrustedLine(text, 20)}`;
+  return `${bold(String(id))}: ${fullTime(due, localZone())}${again}${where}: ${untrustedLine(text, 20)}`;
 }
 
 function cancelButtons(shown: readonly ScheduledMessage[]): readonly ComponentRow[] {

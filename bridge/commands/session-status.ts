@@ -45,7 +45,7 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];
   return [
-    `${STATE_SIGNS[state.state]} **${untrustedCode(sessionName)}** ${stateInMessage(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    `${STATE_SIGNS[state.state]} ${untrustedCode(sessionName)} ${stateInMessage(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
     repository && repositoryText(repository),
     about.filter(Boolean).join(' · '),
   ]

@@ -5,7 +5,7 @@ import { allDrivers, driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
 import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '../../core/setting-words.ts';
-import { untrustedCode } from '../../core/untrusted-text.ts';
+import { bold, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';
 import { isFresh } from '../inbox.ts';
@@ -115,9 +115,9 @@ function settingLine(name: SettingName | 'worktree', record: ThreadRecord, { thr
   const value = settingsInForce(record, threads)[key];
   const from = settingOrigins(record, threads)[key];
   if (value === undefined || from === undefined)
-    return `**${name}**: as ${driverOf(record.agent).title} itself is set.`;
+    return `${bold(name)}: as ${driverOf(record.agent).title} itself is set.`;
   const word = name === 'mode' && value === 'default' ? 'manual' : String(value);
-  return `**${name}**: ${untrustedCode(word)}, from ${FROM[from]}.`;
+  return `${bold(name)}: ${untrustedCode(word)}, from ${FROM[from]}.`;
 }
 
 function listText(record: ThreadRecord, tools: CommandContext): string {

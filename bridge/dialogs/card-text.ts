@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/describe-screen.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { withoutAge } from '../../agents/screen-fingerprint.ts';
-import { insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { bold, insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
 import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
@@ -59,7 +59,7 @@ export function cardDraft(dialog: AgentDialog, print: string, agent: string): Me
   const cut = dialog.title === '' ? '-# ⚠️ A part of it is not on the screen. Read it in the terminal first.' : '';
   const { text, isCut } = block(lines);
   const more = isCut ? `-# ⚠️ The end does not fit here: ${WHOLE} has all of it.` : '';
-  const content = [`🔔 **${dialogTitle(dialog, agent)}**`, cut, text, more, link(dialog), hint(dialog)]
+  const content = [`🔔 ${bold(dialogTitle(dialog, agent))}`, cut, text, more, link(dialog), hint(dialog)]
     .filter(Boolean)
     .join('\n');
   const data = new TextEncoder().encode(neutralise(lines.join('\n')));

@@ -1,6 +1,6 @@
 // What is said at the end of a card, and to the user who tapped on it. Pure.
 
-import { untrustedLine } from '../../core/untrusted-text.ts';
+import { bold, untrustedLine } from '../../core/untrusted-text.ts';
 import type { DialogCard } from '../../threads/registry.ts';
 import type { Chosen } from './choose-option.ts';
 
@@ -39,7 +39,7 @@ export function endOfCard(
   how: 'terminal' | 'exited' | 'prompted',
   agent: string,
 ): string {
-  if (answer !== undefined) return `✅ **${title}** ${untrustedLine(answer.label, 200)} — ${answer.by}`;
-  if (how === 'exited') return `⏹️ **${title}** ${agent} has exited.`;
-  return how === 'prompted' ? `🔔 **${title}** Answer the prompt below.` : `🖥️ **${title}** Closed in the terminal.`;
+  if (answer !== undefined) return `✅ ${bold(title)} ${untrustedLine(answer.label, 200)} — ${answer.by}`;
+  if (how === 'exited') return `⏹️ ${bold(title)} ${agent} has exited.`;
+  return how === 'prompted' ? `🔔 ${bold(title)} Answer the prompt below.` : `🖥️ ${bold(title)} Closed in the terminal.`;
 }

@@ -6,6 +6,7 @@ import { driverOf } from '../../agents/list.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../core/keyed-queue.ts';
+import { bold } from '../../core/untrusted-text.ts';
 import { editIfThere, type MessageDraft } from '../../discord/messages.ts';
 import { isOfClosedThread, unarchiveAndRetry } from '../../discord/threads.ts';
 import { createLastEnds } from '../../threads/last-ends.ts';
@@ -189,7 +190,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const { thread } = pane.record;
     if (card !== undefined) await close(thread, card, 'terminal');
     const reason = why === 'message' ? ' was open. It is closed now, because your message waits.' : '';
-    const head = `📋 **${dialogTitle(seen.dialog, seen.driver.title)}**${reason}`;
+    const head = `📋 ${bold(dialogTitle(seen.dialog, seen.driver.title))}${reason}`;
     const id = randomBytes(12).toString('base64url');
     for (const [at, content] of panelTexts(seen.dialog, head).entries())
       await say(thread, ['panel', id, at], { content, silent: true });

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../core/errors.ts';
 import { VERSION } from '../../core/version.ts';
@@ -35,6 +36,23 @@ describe('the command line', () => {
     const result = await cli().runHere(args);
     expect(result).toMatchObject({ status: EXIT.usage, stdout: '' });
     expect(result.stderr).toContain(said);
+  });
+
+  it('prints nothing that controls the terminal, whatever it is called with and whatever it reads', async () => {
+    const { root, dir, runHere } = startCli();
+    const HOSTILE = 'a\x1b]0;b\x07\x9b31m';
+    const said = [await runHere([HOSTILE]), await runHere(['up', '--port', HOSTILE]), await runHere(['auto', HOSTILE])];
+    const server = { token: 'x', channel: '123456789012345678', allow: ['123456789012345678'] };
+    const servers = [{ ...server, api: `http://127.0.0.1:9/${HOSTILE}` }];
+    writeFileSync(join(root, 'config.json'), JSON.stringify({ servers }), { mode: 0o600 });
+    said.push(await runHere(['status']));
+    mkdirSync(join(dir, '.claude'));
+    writeFileSync(join(dir, '.claude', 'settings.local.json'), JSON.stringify({ model: HOSTILE }));
+    said.push(await runHere(['install', '--project', '.', '--dry-run']));
+    for (const { stdout, stderr } of said) {
+      expect(stdout + stderr).toContain('⟨U+009B⟩31m');
+      expect(stdout + stderr).not.toMatch(/[^\P{Cc}\n]/u);
+    }
   });
 
   it('reports wrong usage as JSON only, when asked for JSON', async () => {

@@ -135,7 +135,7 @@ describe('a hostile host', () => {
     await claude.tell('choice', { title: '[Tap here](https://example.invalid)', options: ['Yes', 'No'], at: 0 });
     await setting.answer(claude, /example\.invalid/);
     await setting.say(claude, '!status');
-    const status = await setting.answer(claude, /\*\*`web`\*\* needs you/);
+    const status = await setting.answer(claude, /`web` needs you/);
     expect(status.content).toContain('needs you (`dialog: [Tap here](https://example.invalid)`)');
   });
 

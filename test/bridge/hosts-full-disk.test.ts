@@ -44,7 +44,7 @@ describe('a host whose disk is full', () => {
     const files = [{ name: 'photo.png', data }];
     const look = await far.workspace.person.say(claude.thread, 'look', { files });
     const told = await far.answer(claude, /photo\.png/);
-    const why = 'threadmux could not copy photo.png on far: the disk there is full';
+    const why = 'threadmux could not copy `photo.png` on far: the disk there is full';
     expect(told.content).toBe(`📎 ${why}`);
     await untilPrompts(claude, ['look']);
     expect(readdirSync(join(far.ours, 'files'), { recursive: true })).toEqual([look.id]);

@@ -110,7 +110,7 @@ async function byNew(project: Project, place: ProjectPlace): Promise<void> {
   await vi.waitFor(() => expect(agent('web').prompts()).toEqual(['look at the log']), SLOW);
   await setting.untilMarked(await setting.answer(thread, /^look at the log\n-# ⏰/), '✅');
   await setting.say(thread, '!status');
-  const status = await setting.answer(thread, /\*\*`web`\*\* (?:idle|working)/);
+  const status = await setting.answer(thread, /`web` (?:idle|working)/);
   expect(status.content).toContain(`on \`${place.host}\`, in \``);
   expect(status.content).toContain('`shop`, branch `threadmux/web`');
   await setting.say(thread, '!export');

@@ -58,10 +58,13 @@ describe('when a notification is sent', () => {
     expect(Object.values(headers).join('')).toMatch(/^[ -~]*$/);
   });
 
-  it.each(['json', 'ntfy'] as const)('the text has no link and no mention of a host, as %s', (format) => {
-    const news = { session: '<!channel>', for: 'dialog: @all [Tap](https://example.invalid)\u202e' } as const;
+  it.each(['json', 'ntfy'] as const)('the text has no link, no mention and no Markdown of a host, as %s', (format) => {
+    const news = {
+      session: '<!channel>',
+      for: 'dialog: @all [Tap](https://example.invalid)\u202e **b** ~c~ ||d||',
+    } as const;
     const { body } = webhookRequest({ format }, { ...news, event: 'needs you', host: 'far', thread: '1', at: 0 });
-    const text = '_!channel_ on far needs you (dialog: _all _Tap_(https://example.invalid)⟨U+202E⟩)';
+    const text = "'!channel' on far needs you (dialog: 'all 'Tap'(https://example.invalid)⟨U+202E⟩ ''b'' 'c' ''d'')";
     expect(format === 'json' ? JSON.parse(body).text : body).toBe(text);
     if (format === 'json') expect(JSON.parse(body)).toMatchObject(news);
   });

@@ -35,7 +35,7 @@ export function shareWorkspace(options: Options = {}) {
 }
 
 export async function startThread(workspace: TestWorkspace, title: string): Promise<string> {
-  const content = `**\`web\`** on \`laptop\`, in \`~/shop\`\nWrite here. ${title}`;
+  const content = `\`web\` on \`laptop\`, in \`~/shop\`\nWrite here. ${title}`;
   const welcome = await workspace.bot('POST', `/channels/${workspace.channelId}/messages`, { content });
   const path = `/channels/${workspace.channelId}/messages/${welcome.body.id}/threads`;
   const made = await workspace.bot('POST', path, { name: title });

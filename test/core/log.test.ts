@@ -15,6 +15,11 @@ describe('the log', () => {
     expect(lines.at(-1)).toBe('1970-01-01T00:00:00.000Z warn refused said="a\\nerror forged=1"');
   });
 
+  it('contains nothing that controls the terminal in which it is read', () => {
+    log.info('tool', { name: 'a\x1b]0;b\x07\x7f\x9b31m' });
+    expect(lines.at(-1)).toContain('name="a\\u001b]0;b\\u0007\\u007f\\u009b31m"');
+  });
+
   it.each([
     ['the configured token', 'x hunter2hunter2 y'],
     ['anything shaped like a bot token', `t=${'M'.repeat(24)}.GabcdE.${'z'.repeat(38)}`],

@@ -45,7 +45,7 @@ describe('an answer from the server', () => {
     );
     expect(verdict).toMatchObject({
       error: {
-        message: 'POST /channels/1/messages: 403 Missing Permissions (50013)',
+        message: 'POST /channels/1/messages: 403 `Missing Permissions (50013)`',
         hint: expect.stringContaining('Send Messages in Threads'),
       },
     });

@@ -234,7 +234,7 @@ describe('install --host', () => {
 
   it('says that a host is not configured, or is this machine', async () => {
     const { run } = machine(await startBareHost());
-    expect((await run('install', '--host', 'mars')).said).toContain('there is no host "mars"');
+    expect((await run('install', '--host', 'mars')).said).toContain('there is no host `mars`');
     expect((await run('install', '--host', 'laptop')).said).toContain('laptop is this machine');
   });
 

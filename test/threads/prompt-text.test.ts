@@ -82,7 +82,7 @@ describe('a permission in the thread', () => {
     expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
     expect(shown.text).toContain('first xxx');
     expect(shown.text).toContain('⟨U+202E⟩ last');
-    expect(shown.text).toMatch(/\*\*… \d+ more characters, all of them in `command\.txt` …\*\*/);
+    expect(shown.text).toMatch(/\*\*… \d+ more characters\*\*, all of them in `command\.txt` …/);
     expect(fileOf(shown, 'command.txt')).toBe(command.replace('\u202e', '⟨U+202E⟩'));
   });
 

@@ -2,6 +2,7 @@
 
 import type { AskedEvent } from '../../agents/event.ts';
 import type { Prompt, PromptDecision } from '../../core/prompt.ts';
+import { bold } from '../../core/untrusted-text.ts';
 import { escapeText } from './preview.ts';
 import type { PromptEnd } from './prompt-record.ts';
 
@@ -38,8 +39,8 @@ function decisionText(prompt: Prompt, decision: PromptDecision): string {
       if (prompt.kind === 'plan') return '✅ **Approved**';
       return decision.always ? '✅ **Always allowed**' : '✅ **Allowed**';
     case 'deny':
-      return `⛔ **${prompt.kind === 'plan' ? 'Rejected' : 'Denied'}**${decision.reason === '' ? '' : `: ${escapeText(decision.reason, 250)}`}`;
+      return `⛔ ${bold(prompt.kind === 'plan' ? 'Rejected' : 'Denied')}${decision.reason === '' ? '' : `: ${escapeText(decision.reason, 250)}`}`;
     case 'answers':
-      return `✅ **${escapeText(decision.answers.join(' · '), 250)}**`;
+      return `✅ ${bold(escapeText(decision.answers.join(' · '), 250))}`;
   }
 }

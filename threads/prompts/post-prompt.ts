@@ -9,7 +9,7 @@ import type { Prompt, PromptProgress } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { stableNonce } from '../../core/snowflake.ts';
-import { insideFence } from '../../core/untrusted-text.ts';
+import { bold, insideFence } from '../../core/untrusted-text.ts';
 import { UNKNOWN_CHANNEL, UNKNOWN_MESSAGE } from '../../discord/error-codes.ts';
 import {
   type ComponentRow,
@@ -194,7 +194,7 @@ function shownOf(prompt: Prompt, asked: AskedEvent, progress: PromptProgress, ti
     }
     case 'too large':
       return {
-        text: `🔔 ${title} asks for something that is too large to be shown here: **${escapeText(asked.tool, 100)}** in ${escapeCode(asked.cwd, 200)}`,
+        text: `🔔 ${title} asks for something that is too large to be shown here: ${bold(escapeText(asked.tool, 100))} in ${escapeCode(asked.cwd, 200)}`,
         hint: '-# What cannot be read whole can only be denied here. To allow it, answer in the terminal.',
         files: [],
       };

@@ -1,7 +1,7 @@
 // Shows what a tool will do: a command, a change of a file, or its unchanged input. If it is too long for a message, its
 // beginning and end are shown, and all of it is attached as a file.
 
-import { insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
+import { bold, insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 
 /** The length of a description in the heading of a prompt. */
@@ -90,7 +90,7 @@ function fenced({ text, language, name }: Body, room: number): Preview {
   const head = fitting([...text.slice(0, 2 * third)], 2 * third);
   const tail = fitting([...text.slice(-third)].reverse(), third).reverse();
   const left = pointsIn(text) - head.length - tail.length;
-  const note = `**… ${left} more characters, all of them in ${escapeCode(name)} …**`;
+  const note = `${bold(`… ${left} more characters`)}, all of them in ${escapeCode(name)} …`;
   const shown = (points: readonly string[]) => insideFence(neutralise(points.join('')), language);
   return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, text)] };
 }

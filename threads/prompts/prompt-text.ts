@@ -4,7 +4,7 @@
 import type { AskedEvent } from '../../agents/event.ts';
 import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
-import { neutralise } from '../../core/untrusted-text.ts';
+import { bold, neutralise } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import { DESCRIPTION_ROOM, escapeCode, escapeText, fitsCode, fitsPlain, jsonText, preview, upload } from './preview.ts';
 
@@ -30,7 +30,7 @@ export function permissionText(
 ): PromptText {
   const about = typeof input.description === 'string' ? escapeText(input.description, DESCRIPTION_ROOM) : '';
   const always = names === undefined ? undefined : rules(names);
-  const above = `🔔 ${title} wants to use **${escapeText(tool, TOOL_ROOM)}**${about === '' ? '' : `: ${about}`}`;
+  const above = `🔔 ${title} wants to use ${bold(escapeText(tool, TOOL_ROOM))}${about === '' ? '' : `: ${about}`}`;
   const isCut = !fitsPlain(tool, TOOL_ROOM) || !fitsCode(cwd, FOLDER_ROOM);
   const where = `in ${escapeCode(cwd, FOLDER_ROOM)}${isCut ? `; tool and folder are whole in ${escapeCode('request.json')}` : ''}`;
   const below = [where, ...(always === undefined ? [] : [always.text])];
@@ -101,12 +101,12 @@ function* linesOf(
   const short = (text: string) => escapeText(text, asked === undefined ? piece : Math.min(piece, ANSWER_ROOM));
   if (asked === undefined) yield '❓ Your answers:';
   for (const [index, answer] of chosen.entries())
-    yield `✔ **${short(questions[index]?.header ?? '')}**: ${short(answer)}`;
+    yield `✔ ${bold(short(questions[index]?.header ?? ''))}: ${short(answer)}`;
   if (asked === undefined) return;
   const count = questions.length === 1 ? '' : ` (${at + 1} of ${questions.length})`;
-  yield `❓ **${show(asked.header)}**${count}: ${show(asked.question)}`;
+  yield `❓ ${bold(show(asked.header))}${count}: ${show(asked.question)}`;
   for (const [index, { label, description }] of asked.options.entries())
-    yield `**${index + 1}.** ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`;
+    yield `${bold(`${index + 1}.`)} ${show(label)}${description === '' ? '' : ` — ${show(description)}`}`;
 }
 
 function firstLines(lines: Iterable<string>): { readonly text: string; readonly isWhole: boolean } {

@@ -190,7 +190,7 @@ describe('doctor, checking a host over ssh,', () => {
     const sick = await correctSetup();
     await expect(sick.examine({ host: 'nowhere' })).rejects.toMatchObject({
       code: 'bad_usage',
-      message: expect.stringContaining('"nowhere"'),
+      message: expect.stringContaining('`nowhere`'),
     });
   });
 });

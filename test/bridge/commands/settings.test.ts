@@ -151,7 +151,7 @@ describe('in the thread of a session', () => {
     const welcome = await setting.answer(channel, /`team\/shop`, branch `trunk` · model `opus` · plan mode/);
     expect(welcome.id).toBe(thread);
     await setting.say(thread, '!status');
-    const status = await setting.answer(thread, /^🟢 \*\*`cart`\*\* idle/);
+    const status = await setting.answer(thread, /^🟢 `cart` idle/);
     expect(status.content).toMatch(/^`team\/shop`, branch `trunk`\nClaude · model `opus` · \w+ mode$/m);
   });
 
@@ -175,7 +175,7 @@ describe('in the thread of a session', () => {
       const markdown = await fetch(file?.url ?? '', { headers: setting.workspace.person.headers }).then((one) =>
         one.text(),
       );
-      expect(markdown).toContain('**`cart`** on `laptop`');
+      expect(markdown).toContain('`cart` on `laptop`');
       expect(markdown).toContain('\nhello \\<b>\n');
       expect(markdown).not.toContain('!export');
     }
