@@ -3,7 +3,6 @@
 
 import { spawn } from 'node:child_process';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { makeChunks } from './chunks.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -170,5 +169,40 @@ export function keepEnd(most: number): OutputBuffer {
     },
     bytes: () => end.length,
     text: () => end.toString('utf8'),
+  };
+}
+
+// Collects the chunks of a stream. A hostile host can send one byte per chunk, and each chunk costs about 500 bytes of memory,
+// so small chunks are joined on the way.
+
+interface Chunks {
+  add(chunk: Buffer): void;
+  bytes(): number;
+  /** Everything so far; copies only if there is more than one chunk. */
+  all(): Buffer;
+}
+
+const JOINED = 1024;
+
+export function makeChunks(): Chunks {
+  let joined: Buffer[] = [];
+  let recent: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add(chunk) {
+      bytes += chunk.length;
+      recent.push(chunk);
+      if (recent.length < JOINED) return;
+      joined.push(Buffer.concat(recent));
+      recent = [];
+    },
+    bytes: () => bytes,
+    all() {
+      const chunks = [...joined, ...recent];
+      const whole = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+      joined = [whole];
+      recent = [];
+      return whole;
+    },
   };
 }

@@ -19,11 +19,11 @@ import {
 import type { Repository } from '../hosts/repository.ts';
 import type { Connections } from './connections.ts';
 import type { Destination } from './destination.ts';
+import { talksInChannel } from './destination.ts';
 import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent, parseStarted } from './remembered-session.ts';
-import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
+import { isSessionOf, paneOfRecord, titleOf, unreportedSession } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
-import { talksInChannel } from './talking-channel.ts';
 
 interface BinderOptions {
   readonly config: Config;
@@ -79,21 +79,14 @@ export function createBinder(options: BinderOptions) {
       : await threadFor(bound, to, place, title);
     const before = registry.get(thread.id);
     const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
-    const { path, ...pane } = session;
     const record: ThreadRecord = {
-      ...pane,
+      ...unreportedSession(session),
       thread: thread.id,
       server: to.server.name,
       channel: to.channel,
       title,
-      cwd: path,
       inChannel,
-      project: '',
-      claudeSession: '',
-      transcript: '',
-      state: 'idle',
       shell,
-      at: Date.now(),
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       posted: before?.posted ?? [],

@@ -11,12 +11,14 @@ import type { AgentScreen } from '../agents/screen.ts';
 import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
-import { addReading, isUnsure, type SeenPane } from './pane-view.ts';
 import { readPane } from './read-pane.ts';
 import type { ThreadRecord } from './registry.ts';
 import {
+  addReading,
   isSameState,
+  isUnsure,
   readingOf,
+  type SeenPane,
   type SessionState,
   type StateName,
   stateOfSession,

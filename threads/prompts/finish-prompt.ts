@@ -6,11 +6,11 @@ import { isThreadmuxError } from '../../core/errors.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
 import type { HookAnswers } from './hand-answer-to-hook.ts';
+import type { PromptsOptions } from './locate.ts';
 import { isListed } from './locate.ts';
 import type { PromptMessages } from './post-prompt.ts';
 import { isOfProgram, programAnswer } from './program-question.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
-import type { PromptsOptions } from './prompts-options.ts';
 
 export type TakenAnswer =
   | 'taken'

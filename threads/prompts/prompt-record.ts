@@ -1,24 +1,18 @@
 // Prompts that wait for an answer, one file each in prompts/. A decision is stored here before it takes effect, so that a
 // crash neither loses nor repeats it.
 
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type AskedEvent, parseAgentEvent } from '../../agents/event.ts';
-import { driverOf } from '../../agents/list.ts';
-import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
+import { decisionSchema, type Prompt, type PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
+import { threadRecordSchema } from '../registry.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;
-
-const decisionSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), always: z.boolean() }),
-  z.object({ kind: z.literal('deny'), reason: z.string() }),
-  z.object({ kind: z.literal('answers'), answers: z.array(z.string()).readonly() }),
-]);
 
 const promptEndSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('decided'), decision: decisionSchema, by: bySchema }),
@@ -35,12 +29,12 @@ const promptEndSchema = z.discriminatedUnion('kind', [
 /** How a prompt ended. */
 export type PromptEnd = Readonly<z.output<typeof promptEndSchema>>;
 
-const paneSchema = z.object({
-  socket: z.string(),
-  serverPid: z.number(),
-  paneId: z.string(),
-  panePid: z.number(),
-  command: z.string(),
+const paneSchema = threadRecordSchema.pick({
+  socket: true,
+  serverPid: true,
+  paneId: true,
+  panePid: true,
+  command: true,
 });
 export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
@@ -85,17 +79,13 @@ export interface OpenPrompt {
   waitsBecause?: string;
 }
 
-/** A larger record was written by an older version for a hostile host. The sweep removes it. */
-const LARGEST_RECORD = 4 * 2 ** 20;
 const LARGEST_INPUT = 2 ** 20;
 
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {
   const folder = home.folder('prompts');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .map((name) => join(folder, name))
-    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_RECORD)
-    .flatMap((path) => readJson(path, promptRecordSchema) ?? []);
+    .flatMap((name) => readJson(join(folder, name), promptRecordSchema) ?? []);
 }
 
 /** It stays in memory while the prompt is open: what is too large is dropped, and can only be denied. */
@@ -106,10 +96,10 @@ export function keptInput(asked: AskedEvent): { input: AskedEvent; tooLarge: boo
   return { input: { ...kept, input: {}, questions: [] }, tooLarge: true };
 }
 
-/** Undefined if another version wrote it, or if the prompt is closed. Earlier versions kept the input of the hook itself. */
-export function inputOf({ input, agent }: PromptRecord): AskedEvent | undefined {
+/** Undefined if another version wrote it, or if the prompt is closed. */
+export function inputOf({ input }: PromptRecord): AskedEvent | undefined {
   try {
-    const event = 'event' in input ? parseAgentEvent(input) : driverOf(agent).readEvent(input);
+    const event = parseAgentEvent(input);
     return event?.event === 'asked' ? event : undefined;
   } catch {
     return undefined;

@@ -14,6 +14,7 @@ import { createLastEnds } from '../last-ends.ts';
 import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
+import type { PromptsOptions } from './locate.ts';
 import { type AskLetter, isAgentOn, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES, untilPosted } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
@@ -26,7 +27,6 @@ import {
   type OpenPrompt,
   type PromptEnd,
 } from './prompt-record.ts';
-import type { PromptsOptions } from './prompts-options.ts';
 import { startPromptSweeps } from './sweep-prompts.ts';
 import type { WatchedPrompt } from './watch-prompt.ts';
 

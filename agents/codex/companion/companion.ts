@@ -2,9 +2,8 @@
 // answers in the thread goes to the server while the dialog in the terminal stays open.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
-import type { PromptDecision } from '../../../core/prompt.ts';
+import { decisionSchema, type PromptDecision } from '../../../core/prompt.ts';
 import type { AgentEvent, EventOf } from '../../event.ts';
 import type { Reporter } from '../../reporter.ts';
 import { askedBy, serverAnswer } from './approvals.ts';
@@ -225,12 +224,6 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
 function keyOf(thread: string, request: string | number): string {
   return `${thread}/${request}`;
 }
-
-const decisionSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), always: z.boolean() }),
-  z.object({ kind: z.literal('deny'), reason: z.string() }),
-  z.object({ kind: z.literal('answers'), answers: z.array(z.string()) }),
-]);
 
 function readDecision(printed: string): PromptDecision | undefined {
   return decisionSchema.safeParse(parsedJson(printed)).data;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../../../../agents/claude/screen/box.ts';
-import { boxHolds } from '../../../../agents/claude/screen/box-text.ts';
 import { readScreen } from '../../../../agents/claude/screen/screen.ts';
+import { boxHolds } from '../../../../agents/claude/typing.ts';
 import { describeScreen } from '../../../../agents/describe-screen.ts';
 import type { AgentScreen, PaneFacts } from '../../../../agents/screen.ts';
 

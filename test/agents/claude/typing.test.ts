@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { boxWhileTyping, shownText } from '../../../../agents/claude/screen/shown-text.ts';
+import { boxWhileTyping, shownText } from '../../../agents/claude/typing.ts';
 
 const PLACEHOLDERS = ['[Pastedtext#', '[Image#'];
 
