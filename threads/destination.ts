@@ -1,5 +1,6 @@
-// The project of a session, and whether it talks in the channel itself. The project is the one with the longest path that contains its directory, otherwise the first server that
-// accepts sessions without a project. The project says which server and channel the session's thread belongs to.
+// The project of a session: the one with the longest path that contains its directory, otherwise the first server that
+// accepts sessions without a project. It says which server and channel the session's thread belongs to, and whether the session
+// talks in the channel itself.
 
 import type { Config, ServerConfig } from '../core/config.ts';
 import type { Project } from '../core/project.ts';

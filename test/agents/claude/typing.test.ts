@@ -37,7 +37,7 @@ describe('what the box shows of a pasted text', () => {
 });
 
 describe('the box while a text is typed', () => {
-  const folder = join(import.meta.dirname, '../../../fixtures/screens');
+  const folder = join(import.meta.dirname, '../../fixtures/screens');
   const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^\d.*\.ansi$/.test(path)) // of Claude Code
     .map((path) => {
