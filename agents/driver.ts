@@ -49,7 +49,7 @@ export interface AgentDriver {
 }
 
 /** Files below the user's home that make an agent report to us, where `launch` alone cannot. `install` writes and removes them. */
-export interface AgentExtension {
+interface AgentExtension {
   /** Also sessions that we start report only with it. */
   readonly isNeeded?: boolean;
   /** All of its files are in this folder, below the user's home; there may be files of others. */

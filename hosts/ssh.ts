@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { explain, ThreadmuxError } from '../core/errors.ts';
+import { createConcurrencyLimit } from '../core/keyed-queue.ts';
 import { isSshName } from '../core/session-name.ts';
 import { quoteShellWords } from '../core/shell-word.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
@@ -168,55 +169,42 @@ interface ConnectionLimit {
 }
 
 function openConnectionLimit(atOnce: number, stillUp: () => boolean): ConnectionLimit {
-  const waiting: (() => void)[] = [];
-  let inside = 0;
+  const inTurn = createConcurrencyLimit(atOnce);
   let up = false;
   let opening: Promise<void> | undefined;
 
-  const enter = async () => {
-    if (inside < atOnce) inside++;
-    else await new Promise<void>((next) => waiting.push(next));
-  };
-  const leave = () => {
-    const next = waiting.shift();
-    if (next === undefined) inside--;
-    else next();
-  };
-
-  return {
-    async pass(call, withinMs = Number.POSITIVE_INFINITY) {
-      await enter();
-      let connected = false;
-      let opened = () => {};
-      const deadline = Date.now() + withinMs;
-      try {
-        while (opening !== undefined) {
-          await within(opening, deadline - Date.now());
-          if (Date.now() >= deadline) {
-            connected = up;
-            return 'late';
-          }
+  async function run<T>(call: (connected: () => void) => Promise<T>, withinMs: number): Promise<T | 'late'> {
+    let connected = false;
+    let opened = () => {};
+    const deadline = Date.now() + withinMs;
+    try {
+      while (opening !== undefined) {
+        await within(opening, deadline - Date.now());
+        if (Date.now() >= deadline) {
+          connected = up;
+          return 'late';
         }
-        if (!up || !stillUp()) {
-          const mine = new Promise<void>((resolve) => {
-            opened = resolve;
-          }).then(() => {
-            if (opening === mine) opening = undefined;
-          });
-          opening = mine;
-        }
-        return await call(() => {
-          connected = true;
-          up = true;
-          opened();
-        });
-      } finally {
-        if (!connected) up = false;
-        opened();
-        leave();
       }
-    },
-  };
+      if (!up || !stillUp()) {
+        const mine = new Promise<void>((resolve) => {
+          opened = resolve;
+        }).then(() => {
+          if (opening === mine) opening = undefined;
+        });
+        opening = mine;
+      }
+      return await call(() => {
+        connected = true;
+        up = true;
+        opened();
+      });
+    } finally {
+      if (!connected) up = false;
+      opened();
+    }
+  }
+
+  return { pass: (call, withinMs = Number.POSITIVE_INFINITY) => inTurn(() => run(call, withinMs)) };
 }
 
 /** Resolves with the promise, or after `ms`. */

@@ -17,6 +17,8 @@ const replySchema = z.object({
 });
 export type ReportedReply = Readonly<z.output<typeof replySchema>>;
 
+const LONGEST = 1_000_000;
+
 export function loadReportedReply(home: Home, thread: string): ReportedReply | undefined {
   return readJson(replyPath(home, thread), replySchema);
 }
@@ -46,9 +48,9 @@ export function replyAfter(
     case 'submitted':
       return { text: '', at, ended: false };
     case 'said':
-      return isText(event.text) ? { text: event.text, at, ended: false } : undefined;
+      return isText(event.text) ? { text: cut(event.text), at, ended: false } : undefined;
     case 'idle':
-      return isText(event.text) ? { text: event.text, at, ended: true } : { ...last, ended: true };
+      return isText(event.text) ? { text: cut(event.text), at, ended: true } : { ...last, ended: true };
     case 'failed':
     case 'ended':
       return { ...last, ended: true };
@@ -59,4 +61,8 @@ export function replyAfter(
 
 function isText(text: string | undefined): text is string {
   return text !== undefined && text.trim() !== '';
+}
+
+function cut(text: string): string {
+  return text.slice(0, LONGEST);
 }

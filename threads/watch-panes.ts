@@ -1,9 +1,8 @@
 // Watches the panes of all threads and tells what changes: the state of each session, and what its screen shows.
 //
 // - `onState` is called within a second of a change here, and at once for what hooks, prompts and messages report.
-// - `onScreen` is called when a pane shows something else than before: twice in a row, so that no half-drawn screen is
-//   told. With `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see
-//   `screenFingerprint`).
+// - `onScreen` is called when a pane shows something else than before: twice in a row, so that no half-drawn screen is told. With
+//   `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see `screenFingerprint`).
 //
 // This machine is looked at about once a second. Other hosts say when a pane moves (hosts/collect-letters-script.ts).
 

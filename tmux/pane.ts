@@ -148,7 +148,7 @@ export interface CurrentPane extends PaneRef {
   readonly started?: string | undefined;
 }
 
-const CURRENT_PANE_VARIABLES = [
+export const CURRENT_PANE_VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group'] as const),
   ...(['pane_current_command', 'pane_current_path', START_OPTION] as const),
 ];
@@ -171,10 +171,17 @@ export async function currentPane(host: Host, tmuxVariable: string, paneId: stri
   const row = readRow(CURRENT_PANE_VARIABLES, printed.replace(/\n$/, ''));
   // For a missing pane tmux prints empty values, and there may be a new server on the old socket.
   if (row?.pane_id !== paneId || Number(row.pid) !== server.pid) return undefined;
+  return toCurrentPane(row, server.socket);
+}
+
+export function toCurrentPane(
+  row: Readonly<Record<(typeof CURRENT_PANE_VARIABLES)[number], string>>,
+  socket: string,
+): CurrentPane {
   return {
-    socket: server.socket,
-    serverPid: server.pid,
-    paneId,
+    socket,
+    serverPid: Number(row.pid),
+    paneId: row.pane_id,
     panePid: Number(row.pane_pid),
     sessionId: row.session_id,
     sessionName: row.session_name,

@@ -1,7 +1,7 @@
 // Prompts that wait for an answer, one file each in prompts/. A decision is stored here before it takes effect, so that a
 // crash neither loses nor repeats it.
 
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type AskedEvent, parseAgentEvent } from '../../agents/event.ts';
@@ -79,13 +79,17 @@ export interface OpenPrompt {
   waitsBecause?: string;
 }
 
+/** A larger one was not written by us. The sweep removes it. */
+const LARGEST_RECORD = 4 * 2 ** 20;
 const LARGEST_INPUT = 2 ** 20;
 
 export function loadPromptRecords(home: Home): readonly PromptRecord[] {
   const folder = home.folder('prompts');
   return readdirSync(folder)
     .filter((name) => name.endsWith('.json'))
-    .flatMap((name) => readJson(join(folder, name), promptRecordSchema) ?? []);
+    .map((name) => join(folder, name))
+    .filter((path) => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= LARGEST_RECORD)
+    .flatMap((path) => readJson(path, promptRecordSchema) ?? []);
 }
 
 /** It stays in memory while the prompt is open: what is too large is dropped, and can only be denied. */
