@@ -170,20 +170,14 @@ export interface FailedLetter {
   end(): void;
 }
 
-interface FailedLetters {
-  begin(letter: string): FailedLetter;
-  /** Removes the notes of letters that no longer exist. */
-  sweep(): void;
-}
-
 /** A process that still runs this long after a risky step is waiting for something else, such as the network. */
 const ANSWERING_MS = 2_000;
 const FOLDER = 'begun';
 
-export function openFailedLetters(outbox: string): FailedLetters {
+export function openFailedLetters(outbox: string) {
   const folder = join(outbox, FOLDER);
   return {
-    begin(letter) {
+    begin(letter: string): FailedLetter {
       const [box = '', name = ''] = letter.split('/').slice(-2);
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
@@ -214,6 +208,7 @@ export function openFailedLetters(outbox: string): FailedLetters {
         },
       };
     },
+    /** Removes the notes of letters that no longer exist. */
     sweep() {
       for (const name of namesIn(folder))
         if (!existsSync(join(outbox, ...name.split('-'))))

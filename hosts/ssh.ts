@@ -163,12 +163,7 @@ function sshFlags(options: SshHostOptions, socket: string): string[] {
 // Limits the calls to one host: the first call opens the connection while the others wait; afterwards at most `atOnce`
 // calls run at the same time.
 
-interface ConnectionLimit {
-  /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
-  pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
-}
-
-function openConnectionLimit(atOnce: number, stillUp: () => boolean): ConnectionLimit {
+function openConnectionLimit(atOnce: number, stillUp: () => boolean) {
   const inTurn = createConcurrencyLimit(atOnce);
   let up = false;
   let opening: Promise<void> | undefined;
@@ -204,7 +199,11 @@ function openConnectionLimit(atOnce: number, stillUp: () => boolean): Connection
     }
   }
 
-  return { pass: (call, withinMs = Number.POSITIVE_INFINITY) => inTurn(() => run(call, withinMs)) };
+  return {
+    /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
+    pass: <T>(call: (connected: () => void) => Promise<T>, withinMs = Number.POSITIVE_INFINITY) =>
+      inTurn(() => run(call, withinMs)),
+  };
 }
 
 /** Resolves with the promise, or after `ms`. */

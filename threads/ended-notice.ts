@@ -1,15 +1,13 @@
 // The one message that says that a session has ended, also after a crash, and the buttons that start it again. The buttons name the thread: its
 // record says which session on which host it was.
 
-import type { Log } from '../core/log.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { button, type ComponentRow, type MessageDraft, newestMessages, row } from '../discord/messages.ts';
-import type { HostList } from '../tmux/host-list.ts';
 import { postNotice } from './notices.ts';
 import { isAlive } from './panes.ts';
 import type { ThreadRecord } from './registry.ts';
 import { canStartAgain, conversationOf } from './remembered-session.ts';
-import type { Threads } from './session-threads.ts';
+import type { Shared } from './shared-services.ts';
 
 export const START_AGAIN = 'again';
 
@@ -29,16 +27,14 @@ export function startButtons(record: ThreadRecord): readonly ComponentRow[] {
 
 // An earlier process was stopped while it told the end of a session. Its thread says so now, once, and is archived.
 
-interface EndFinisherOptions {
-  readonly threads: Threads;
-  readonly hosts: HostList;
-  readonly log: Log;
-}
-
 const READ = 5;
 
 /** Only for what was left when it is created, one host per call. What fails (an unreachable host or server) is tried again by the next call. */
-export function createEndFinisher({ threads, hosts, log }: EndFinisherOptions): (host: string) => Promise<void> {
+export function createEndFinisher({
+  threads,
+  hosts,
+  log,
+}: Pick<Shared, 'threads' | 'hosts' | 'log'>): (host: string) => Promise<void> {
   const { registry, connections } = threads;
   const left = new Set(
     registry

@@ -4,19 +4,15 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../core/config.ts';
 import { createNextRun } from '../core/keyed-queue.ts';
-import type { Log } from '../core/log.ts';
 import { keepTrying } from '../core/retry-with-pauses.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { archiveThread } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
-import type { Home } from '../home/home.ts';
 import { loadAutoThreads } from '../home/installed.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
-import type { HostList } from '../tmux/host-list.ts';
 import { stopKeepingAll } from '../tmux/sessions.ts';
 import type { KnownThreads } from './connections.ts';
 import { talksInChannel } from './destination.ts';
@@ -26,24 +22,11 @@ import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
 import { sessionKey } from './registry.ts';
 import { unreportedSession } from './session-pane.ts';
-import type { Threads } from './session-threads.ts';
 import type { Shared } from './shared-services.ts';
 
-interface Lifecycle {
-  /** Runs once now, for all hosts. */
-  run(): Promise<void>;
-  close(): void;
-}
-
-interface LifecycleOptions {
-  readonly home: Home;
-  readonly config: Config;
-  readonly hosts: HostList;
-  readonly threads: Threads;
+interface LifecycleOptions extends Pick<Shared, 'home' | 'config' | 'hosts' | 'threads' | 'log' | 'sessionsChanged'> {
   /** The open threads that the gateway reported, per server. */
   readonly known: readonly KnownThreads[];
-  readonly log: Log;
-  readonly sessionsChanged: Shared['sessionsChanged'];
   /** How long a session may take to start. */
   readonly startsMs?: number | undefined;
 }
@@ -59,7 +42,7 @@ const UNWATCHED_MS = 2_000;
 const YOUNG_MS = 60_000;
 const LEFT = '➡️ This session no longer uses this thread.';
 
-export function startLifecycle(options: LifecycleOptions): Lifecycle {
+export function startLifecycle(options: LifecycleOptions) {
   const { home, config, hosts, threads, log } = options;
   const { registry, connections } = threads;
   const hints = join(home.folder('state'), 'tmux-events');
@@ -171,6 +154,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
     });
   }
 
+  /** Once now, for all hosts. */
   async function run(): Promise<void> {
     await Promise.all(hosts.names().map(runOn));
   }

@@ -65,7 +65,7 @@ export interface Threads {
   heardActive(channels: readonly string[], open: ReadonlySet<string>): Promise<void>;
 }
 
-interface ThreadsOptions {
+export interface ThreadsOptions {
   readonly home: Home;
   readonly config: Config;
   readonly connections: Connections;

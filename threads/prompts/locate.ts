@@ -1,24 +1,13 @@
 // Finds the thread for a prompt: that of the session whose pane ran the hook, or of the headless agent.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { HostList } from '../../tmux/host-list.ts';
-import type { RemoteHosts } from '../remote-hosts.ts';
-import type { SessionLookup } from '../session-lookup.ts';
-import type { Threads } from '../session-threads.ts';
+import type { Shared } from '../shared-services.ts';
 import type { keptInput, PromptPane, PromptRecord } from './prompt-record.ts';
 import type { PromptWatch } from './watch-prompt.ts';
 
 /** What the prompts of a process need. */
-export interface PromptsOptions {
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly log: Log;
-  readonly sessionOf: SessionLookup;
-  readonly hosts: HostList;
-  readonly remote: RemoteHosts;
+export interface PromptsOptions extends Pick<Shared, 'home' | 'threads' | 'log' | 'sessionOf' | 'hosts' | 'remote'> {
   readonly watch: PromptWatch;
   /** How long the dialog may stay in the terminal after its hook has left. */
   readonly checkAfterMs?: number;

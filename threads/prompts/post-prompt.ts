@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptProgress } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import { keepTrying } from '../../core/retry-with-pauses.ts';
@@ -21,17 +20,15 @@ import {
 } from '../../discord/messages.ts';
 import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
-import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { LastEnds } from '../last-ends.ts';
 import type { WaitingPrompt } from '../session-state.ts';
-import type { Threads } from '../session-threads.ts';
-import { promptEndText, promptOf } from './decision.ts';
+import type { PromptsOptions } from './locate.ts';
 import { escapeCode, escapeText, jsonText } from './preview.ts';
 import { isOfProgram } from './program-question.ts';
 import { promptButtons } from './prompt-buttons.ts';
-import type { OpenPrompt, PromptEnd, PromptRecord } from './prompt-record.ts';
-import { type PromptText, permissionText, planText, questionText } from './prompt-text.ts';
+import { type OpenPrompt, type PromptEnd, type PromptRecord, promptOf } from './prompt-record.ts';
+import { type PromptText, permissionText, planText, promptEndText, questionText } from './prompt-text.ts';
 
 export interface PromptMessages {
   /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
@@ -44,15 +41,12 @@ export interface PromptMessages {
 
 export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
-export function createPromptMessages(parts: {
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly log: Log;
+interface MessageParts extends Pick<PromptsOptions, 'home' | 'threads' | 'log'> {
   readonly signal: AbortSignal;
   readonly ends: LastEnds;
-}): PromptMessages {
-  const { home, threads, log, signal, ends } = parts;
+}
 
+export function createPromptMessages({ home, threads, log, signal, ends }: MessageParts): PromptMessages {
   function restOf({ thread }: PromptRecord): Rest | undefined {
     const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
     return threads.connections.named(server ?? '')?.rest;

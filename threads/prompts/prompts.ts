@@ -11,7 +11,6 @@ import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import { createLastEnds } from '../last-ends.ts';
-import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
 import type { PromptsOptions } from './locate.ts';
@@ -26,8 +25,9 @@ import {
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
+  promptOf,
+  startPromptSweeps,
 } from './prompt-record.ts';
-import { startPromptSweeps } from './sweep-prompts.ts';
 import type { WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {

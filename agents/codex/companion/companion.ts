@@ -19,11 +19,6 @@ import {
 } from './server-messages.ts';
 import { changesOf, completedItem, type EventBase, endedTurn, type PatchedFile, startedItem } from './thread-events.ts';
 
-interface Companion {
-  /** The agent in the pane has ended. Resolves when everything is written. */
-  end(): Promise<void>;
-}
-
 interface Conversation {
   readonly base: EventBase;
   isActive: boolean;
@@ -45,7 +40,7 @@ interface OpenAsk {
 const FIRST_RETRY_MS = 25;
 const LONGEST_RETRY_MS = 1_000;
 
-export function startCompanion(server: ServerConnection, reporter: Reporter, startedAt: number): Companion {
+export function startCompanion(server: ServerConnection, reporter: Reporter, startedAt: number) {
   const conversations = new Map<string, Conversation>();
   const asks = new Map<string, OpenAsk>();
   /** The conversation that the pane shows: the last one that was opened or used. */
@@ -211,6 +206,7 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     .catch(() => {}); // the connection has ended
 
   return {
+    /** The agent in the pane has ended. Resolves when everything is written. */
     async end() {
       if (current !== undefined) {
         for (const key of [...asks.keys()]) close(current, key);
