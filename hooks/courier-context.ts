@@ -34,14 +34,9 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   statusOf(claudeSession: string, brought: string | undefined): ReturnType<AgentStatus>;
 }
 
-export interface CourierContexts {
-  of(host: string): CourierContext;
-  readonly progress: Progress;
-  /** Continues to follow the turns on these hosts that an earlier process followed. */
-  takeUp(hosts: readonly string[]): void;
-}
+export type CourierContexts = ReturnType<typeof openCourierContexts>;
 
-export function openCourierContexts(shared: Shared): CourierContexts {
+export function openCourierContexts(shared: Shared) {
   const { home, log, hosts } = shared;
   const statusOf = createAgentStatus(shared);
   const common = {
@@ -76,7 +71,8 @@ export function openCourierContexts(shared: Shared): CourierContexts {
   return {
     progress: common.progress,
     of,
-    takeUp(names) {
+    /** Continues to follow the turns on these hosts that an earlier process followed. */
+    takeUp(names: readonly string[]): void {
       common.progress.takeUp(
         ({ host }) => names.includes(host) || !hosts.names().includes(host),
         (key, turn) => {

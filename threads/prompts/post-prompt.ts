@@ -30,14 +30,7 @@ import { promptButtons } from './prompt-buttons.ts';
 import { type OpenPrompt, type PromptEnd, type PromptRecord, promptOf } from './prompt-record.ts';
 import { type PromptText, permissionText, planText, promptEndText, questionText } from './prompt-text.ts';
 
-export interface PromptMessages {
-  /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
-  post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
-  show(one: OpenPrompt, by?: string): void;
-  /** Tries until the server has taken or refused it. */
-  close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
-}
+export type PromptMessages = ReturnType<typeof createPromptMessages>;
 
 export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
@@ -46,7 +39,7 @@ interface MessageParts extends Pick<PromptsOptions, 'home' | 'threads' | 'log'> 
   readonly ends: LastEnds;
 }
 
-export function createPromptMessages({ home, threads, log, signal, ends }: MessageParts): PromptMessages {
+export function createPromptMessages({ home, threads, log, signal, ends }: MessageParts) {
   function restOf({ thread }: PromptRecord): Rest | undefined {
     const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
     return threads.connections.named(server ?? '')?.rest;
@@ -71,7 +64,8 @@ export function createPromptMessages({ home, threads, log, signal, ends }: Messa
     });
 
   return {
-    async post({ record, prompt, input }) {
+    /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
+    async post({ record, prompt, input }: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>> {
       const rest = restOf(record);
       const { id, message, tooLarge } = record;
       if (rest === undefined || message !== '') return { message, tooLarge };
@@ -92,7 +86,8 @@ export function createPromptMessages({ home, threads, log, signal, ends }: Messa
         return postAs(promptOf(input, true));
       });
     },
-    show(one, by) {
+    /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
+    show(one: OpenPrompt, by?: string): void {
       const act = async () => {
         const { record, prompt, input } = one; // as it is now: an earlier try must not undo a later change
         const progress = { chosen: record.chosen };
@@ -102,7 +97,8 @@ export function createPromptMessages({ home, threads, log, signal, ends }: Messa
       };
       ends.until(one.record.id, untilTaken(one, 'showing a prompt', act), { by }).catch(() => {}); // it is in the log
     },
-    async close(one, ended, buttons = []) {
+    /** Tries until the server has taken or refused it. */
+    async close(one: OpenPrompt, ended: PromptEnd, buttons: readonly ComponentRow[] = []): Promise<void> {
       const progress = { chosen: one.record.chosen };
       const content = endText(one, progress, ended);
       // What somebody has deleted is not shown as open.
