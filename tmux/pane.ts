@@ -209,7 +209,10 @@ export type FindHookPane = typeof currentPane;
 /** Processes that look for panes at the same time. */
 const AT_ONCE = 4;
 
-/** Also if very many are asked for at once, such as after a flood of reports of panes that are gone: then one list per tmux server says which panes exist. */
+/**
+ * Also if very many are asked for at once, such as after a flood of reports of panes that are gone: then one list per tmux server says
+ * which panes exist.
+ */
 export function createHookPanes(): FindHookPane {
   const inTurn = createConcurrencyLimit(AT_ONCE);
   const nextList = createNextRun<ReadonlySet<string>>();
