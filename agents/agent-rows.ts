@@ -31,6 +31,18 @@ export function exceedsScreen(ansi: string): boolean {
   return ansi.length > MOST_CHARACTERS || ansi.split('\n', MOST_ROWS + 2).length > MOST_ROWS + 1;
 }
 
+/** The options around the highlighted one, by their numbers: another line with a number is part of the text, such as a command to approve. */
+export function optionsAround<T extends { readonly number: number | undefined }>(
+  lines: readonly T[],
+  focus: number,
+): readonly T[] {
+  const follows = (one: number, next: number) => lines[next]?.number === (lines[one]?.number ?? 0) + 1;
+  let [first, last] = [focus, focus];
+  while (follows(first - 1, first) && lines[first]?.number !== 1) first--;
+  while (follows(last, last + 1)) last++;
+  return lines.slice(first, last + 1);
+}
+
 /** A space that is not the plain one belongs to a word of a command, also at the ends of its line. */
 const UNUSUAL_SPACE = /(?! )\s/gu;
 
@@ -38,4 +50,8 @@ const UNUSUAL_SPACE = /(?! )\s/gu;
 export function withSpacesShown(row: AnsiRow): AnsiRow {
   const text = row.cells.map(({ char }) => char).join('');
   return text.search(UNUSUAL_SPACE) < 0 ? row : { ...row, text: text.replace(UNUSUAL_SPACE, spelledOut).trimEnd() };
+}
+
+export function indentOf(text: string): number {
+  return text.length - text.trimStart().length;
 }

@@ -49,7 +49,7 @@ export interface AgentDriver {
 }
 
 /** Files below the user's home that make an agent report to us, where `launch` alone cannot. `install` writes and removes them. */
-export interface AgentExtension {
+interface AgentExtension {
   /** Also sessions that we start report only with it. */
   readonly isNeeded?: boolean;
   /** All of its files are in this folder, below the user's home; there may be files of others. */
@@ -152,4 +152,22 @@ export interface ModeKeys {
   readonly key: string;
   /** The settings that the modes on the screen stand for. */
   readonly names: Readonly<Record<string, NonNullable<SessionSettings['permissionMode']>>>;
+}
+
+/**
+ * The name of our extension in the settings of an agent. Several machines may have installed threadmux on one host: each has its own.
+ * `home`: threadmux's home on that host.
+ */
+export function extensionName(home: string): string {
+  const [, machine] = /\/for\/([\w.-]+)$/.exec(home) ?? [];
+  return machine === undefined ? 'threadmux' : `threadmux-${machine.toLowerCase().replace(/[^a-z0-9-]/g, '-')}`;
+}
+
+/** The parts of an agent's configured command: a subcommand comes between its program and its options. */
+export function splitCommand(command: readonly string[]): {
+  readonly program: readonly string[];
+  readonly options: readonly string[];
+} {
+  const at = command.findIndex((word, index) => index > 0 && word.startsWith('-'));
+  return at < 0 ? { program: command, options: [] } : { program: command.slice(0, at), options: command.slice(at) };
 }

@@ -36,7 +36,7 @@ export function parseStatusLineInput(json: unknown): StatusLineInput | undefined
 }
 
 /** `clock` formats the time of a reset; Discord can show it in the reader's time zone. */
-export function footer(status: StatusLineInput, clock: (seconds: number) => string = localClock): string {
+export function footer(status: StatusLineInput, clock: (seconds: number) => string): string {
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
     // Without the size of the context window: its use is shown next to it.
@@ -58,20 +58,6 @@ export function footer(status: StatusLineInput, clock: (seconds: number) => stri
 function limit(name: string, used: z.infer<typeof window>, clock: (seconds: number) => string): string {
   const resets = used.resets_at === undefined ? '' : ` (resets ${clock(used.resets_at)})`;
   return `${name} ${Math.round(used.used_percentage)}%${resets}`;
-}
-
-/** The time, with the day of the week if it is not today. */
-export function localClock(seconds: number, now: Date = new Date(), timeZone?: string): string {
-  const at = new Date(seconds * 1000);
-  const zone = timeZone === undefined ? {} : { timeZone };
-  const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'short', ...zone });
-  const format = new Intl.DateTimeFormat('en-GB', {
-    ...(day.format(at) === day.format(now) ? {} : { weekday: 'short' }),
-    hour: '2-digit',
-    minute: '2-digit',
-    ...zone,
-  });
-  return format.format(at).replace(',', '');
 }
 
 // The last status line input per session of an agent, saved for the footer of its replies.

@@ -58,7 +58,8 @@ await measure(async ({ folder }) => {
       last_assistant_message: `${text} ${words}`,
     };
     appendFileSync(transcript, turnLines(n, input.last_assistant_message));
-    const head = ['threadmux 1', `${folder}/s,${server},0`, pane, 'cli', folder];
+    const place = [`tmux ${folder}/s,${server},0`, `pane ${pane}`, 'entrypoint cli', `project ${folder}`];
+    const head = ['threadmux 2', ...place, ''];
     writeFileSync(`${box}/.1`, `${[...head, JSON.stringify(input)].join('\n')}\n`);
     const arrived = visible(text);
     const start = performance.now();

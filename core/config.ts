@@ -2,21 +2,16 @@
 // The result is a plain, readonly object, and `origins` says where each value came from.
 
 import type * as z from 'zod';
+import type { AgentName } from './agent-names.ts';
 import { type ConfigFile, configSchema, type ServerEntry } from './config-schema.ts';
 import { ThreadmuxError } from './errors.ts';
 import { parseJson } from './json.ts';
-import type { ProjectEntry } from './project.ts';
 import { projectProblem, unknownAgent } from './project-problem.ts';
 import { shownAddress } from './webhook.ts';
 
-export interface ServerConfig {
-  readonly name: string;
-  readonly api: string;
+export interface ServerConfig extends Readonly<Omit<ServerEntry, 'token' | 'tokenFile' | 'allow'>> {
   readonly token: string;
-  readonly channel: string;
   readonly allow: readonly string[];
-  readonly projects: readonly ProjectEntry[];
-  readonly onlyProjects: boolean;
 }
 
 export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost' | 'agent' | 'agents'> {
@@ -25,7 +20,7 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   /** The name of the agent that is started if nothing else is said. */
   readonly agent: string;
   /** What is configured for each agent; configured-agent.ts has the defaults. */
-  readonly agents: Readonly<Record<string, AgentEntry | undefined>>;
+  readonly agents: Readonly<Record<string, ConfigFile['agents'][AgentName]>>;
   readonly tmuxSocket: string | undefined;
   /** An ssh configuration file to use instead of ~/.ssh/config. */
   readonly sshConfig: string | undefined;
@@ -33,11 +28,6 @@ export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHo
   readonly servers: readonly ServerConfig[];
   /** Where each value came from, by key. */
   readonly origins: Readonly<Record<string, string>>;
-}
-
-interface AgentEntry {
-  readonly command?: readonly string[] | undefined;
-  readonly environment?: readonly string[] | undefined;
 }
 
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;

@@ -1,20 +1,23 @@
 // A prompt of Claude Code (permission, question or plan): how each answer changes it, and when it is decided. Pure.
 
-interface PromptOption {
-  readonly label: string;
-  readonly description: string;
-  /** What the agent shows beside the option, such as code. */
-  readonly preview?: string | undefined;
-}
+import * as z from 'zod';
 
-export interface PromptQuestion {
-  readonly question: string;
-  readonly header: string;
-  readonly multiSelect: boolean;
-  readonly options: readonly PromptOption[];
+export const promptOptionSchema = z.object({
+  label: z.string(),
+  description: z.string().default(''),
+  /** What the agent shows beside the option, such as code. */
+  preview: z.string().optional().catch(undefined),
+});
+
+export const promptQuestionSchema = z.object({
+  question: z.string(),
+  header: z.string().default(''),
+  multiSelect: z.boolean().default(false),
+  options: z.array(promptOptionSchema).readonly().default([]),
   /** An answer in the user's own words is not an answer. */
-  readonly onlyOptions?: boolean | undefined;
-}
+  onlyOptions: z.boolean().optional(),
+});
+export type PromptQuestion = Readonly<z.output<typeof promptQuestionSchema>>;
 
 export type Prompt =
   | { readonly kind: 'permission'; readonly canAlways: boolean }
@@ -36,10 +39,12 @@ export interface PromptProgress {
   readonly chosen: readonly string[];
 }
 
-export type PromptDecision =
-  | { readonly kind: 'allow'; readonly always: boolean }
-  | { readonly kind: 'deny'; readonly reason: string }
-  | { readonly kind: 'answers'; readonly answers: readonly string[] };
+export const decisionSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('allow'), always: z.boolean() }),
+  z.object({ kind: z.literal('deny'), reason: z.string() }),
+  z.object({ kind: z.literal('answers'), answers: z.array(z.string()).readonly() }),
+]);
+export type PromptDecision = Readonly<z.output<typeof decisionSchema>>;
 
 type PromptStep =
   | { readonly kind: 'decided'; readonly decision: PromptDecision }

@@ -1,15 +1,12 @@
 // What is sent to the addresses in "notify", and when. Pure.
 
+import type { ConfigFile } from './config-schema.ts';
 import { neutralise } from './untrusted-text.ts';
 
 export const WEBHOOK_EVENTS = ['needs you', 'done', 'failed'] as const;
 type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
-export interface Webhook {
-  readonly url: string;
-  readonly on: readonly WebhookEvent[];
-  readonly format: 'json' | 'ntfy';
-}
+export type Webhook = ConfigFile['notify'][number];
 
 export interface WebhookNews {
   readonly event: WebhookEvent;

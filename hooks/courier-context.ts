@@ -1,12 +1,11 @@
 // The context that every handler of the courier gets, one per host; nothing is global.
 
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import * as z from 'zod';
 import { parseStatusLineInput } from '../agents/status-line.ts';
 import { parsedForeignJson } from '../core/json.ts';
 import { createKeyedQueue, type KeyedQueue } from '../core/keyed-queue.ts';
 import { shortId } from '../core/snowflake.ts';
-import { untrustedText } from '../core/untrusted-text.ts';
 import { readJson, writeBestEffort } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 import type { Host } from '../hosts/host.ts';
@@ -26,24 +25,18 @@ export interface CourierContext extends Omit<Shared, 'sessionOf'> {
   /** Files on that host. */
   readonly files: HostFiles;
   readonly sessionOf: (tmux: string, pane: string, again?: boolean) => Promise<SessionPane | undefined>;
-  readonly shown: PostedTexts;
+  readonly shown: ReturnType<typeof openPostedTexts>;
   readonly progress: Progress;
   readonly reported: ReportedTurns;
   /** One letter at a time per thread: the parts of two replies must not mix. */
   readonly inTurn: KeyedQueue;
-  header(session: SessionPane, cwd: string): string;
   /** What the status line said last. `brought` comes with the letter; without it, the saved status is read. */
   statusOf(claudeSession: string, brought: string | undefined): ReturnType<AgentStatus>;
 }
 
-export interface CourierContexts {
-  of(host: string): CourierContext;
-  readonly progress: Progress;
-  /** Continues to follow the turns on these hosts that an earlier process followed. */
-  takeUp(hosts: readonly string[]): void;
-}
+export type CourierContexts = ReturnType<typeof openCourierContexts>;
 
-export function openCourierContexts(shared: Shared): CourierContexts {
+export function openCourierContexts(shared: Shared) {
   const { home, log, hosts } = shared;
   const statusOf = createAgentStatus(shared);
   const common = {
@@ -51,8 +44,6 @@ export function openCourierContexts(shared: Shared): CourierContexts {
     reported: createReportedTurns(),
     progress: createProgress({ home, log, levelOf: (thread) => progressLevel(thread, shared) }),
     inTurn: createKeyedQueue(),
-    header: (session: SessionPane, cwd: string) =>
-      [session.host, untrustedText(basename(cwd)), untrustedText(session.group ?? session.sessionName)].join(' · '),
   };
   const contexts = new Map<string, CourierContext>();
 
@@ -80,7 +71,8 @@ export function openCourierContexts(shared: Shared): CourierContexts {
   return {
     progress: common.progress,
     of,
-    takeUp(names) {
+    /** Continues to follow the turns on these hosts that an earlier process followed. */
+    takeUp(names: readonly string[]): void {
       common.progress.takeUp(
         ({ host }) => names.includes(host) || !hosts.names().includes(host),
         (key, turn) => {
@@ -109,21 +101,10 @@ const schema = z.record(
 
 type Entry = z.output<typeof schema>[string];
 
-interface PostedTexts {
-  has(claudeSession: string, text: string): boolean;
-  /** Whether the turn of this prompt has ended in the thread. */
-  answered(claudeSession: string, prompt: string): boolean;
-  /** `ended`: the prompt whose turn ends with these texts. */
-  add(claudeSession: string, texts: readonly string[], ended?: string): void;
-  /** A turn begins. Its id is used if the report of its end has none. */
-  begin(claudeSession: string, turn: string): void;
-  turnOf(claudeSession: string): string;
-}
-
 const SESSIONS_KEPT = 200;
 const TEXTS_KEPT = 400;
 
-function openPostedTexts(home: Home): PostedTexts {
+function openPostedTexts(home: Home) {
   const path = join(home.folder('state'), 'shown.json');
   const sessions = new Map(Object.entries(readJson(path, schema) ?? {}));
 
@@ -139,9 +120,11 @@ function openPostedTexts(home: Home): PostedTexts {
   }
 
   return {
-    has: (session, text) => sessions.get(session)?.texts.includes(shortId(text)) ?? false,
-    answered: (session, prompt) => prompt !== '' && sessions.get(session)?.prompt === prompt,
-    add(session, texts, ended) {
+    has: (session: string, text: string) => sessions.get(session)?.texts.includes(shortId(text)) ?? false,
+    /** Whether the turn of this prompt has ended in the thread. */
+    answered: (session: string, prompt: string) => prompt !== '' && sessions.get(session)?.prompt === prompt,
+    /** `ended`: the prompt whose turn ends with these texts. */
+    add(session: string, texts: readonly string[], ended?: string): void {
       const before = sessions.get(session)?.texts ?? [];
       const fresh = texts.map(shortId).filter((id) => !before.includes(id));
       put(session, {
@@ -149,7 +132,8 @@ function openPostedTexts(home: Home): PostedTexts {
         texts: [...before, ...fresh].slice(-TEXTS_KEPT),
       });
     },
-    begin: (session, turn) => put(session, { turn }),
-    turnOf: (session) => sessions.get(session)?.turn ?? '',
+    /** A turn begins. Its id is used if the report of its end has none. */
+    begin: (session: string, turn: string) => put(session, { turn }),
+    turnOf: (session: string) => sessions.get(session)?.turn ?? '',
   };
 }

@@ -4,9 +4,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { createConcurrencyLimit } from '../core/concurrency-limit.ts';
 import { isThreadmuxError } from '../core/errors.ts';
-import { createKeyedQueue } from '../core/keyed-queue.ts';
+import { createConcurrencyLimit, createKeyedQueue } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { pauseMs } from '../core/retry-with-pauses.ts';
 import { isOfClosedThread } from '../discord/threads.ts';

@@ -6,10 +6,12 @@ import type { AgentEvent, EventOf } from '../agents/event.ts';
 import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { StatusLineInput } from '../agents/status-line.ts';
+import { textsOf } from '../agents/turn.ts';
 import { untrustedText } from '../core/untrusted-text.ts';
 import { keyButtons } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import type { LimitRecord } from '../threads/limit-record.ts';
+import { limitNotice, reachedLimit } from '../threads/limit-record.ts';
 import { screenBlock } from '../threads/notices.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { isDeclaredStart } from '../threads/remembered-session.ts';
@@ -159,4 +161,36 @@ export function handleTool(event: EventOf<'tool'>, report: EventReport): EventOu
 export function handleResolved({ session, ask }: EventOf<'resolved'>, { context }: EventReport): EventOutcome {
   context.prompts.resolve(context.host.name, session, ask);
   return { state: 'working' };
+}
+
+// The turn ended with an error, or a usage limit was reached.
+
+export async function handleFailed(event: EventOf<'failed'>, report: EventReport): Promise<EventOutcome> {
+  const { context, rest, driver } = report;
+  const { transcript, turn: promptId } = event;
+  const key = turnOf(report);
+  const read = driver.turns?.read(transcript, { promptId, files: context.files }).catch(() => undefined); // the failure must be told
+  const turn = read === undefined ? context.reported.of(key) : await read;
+  await context.progress.stop(key);
+  await postTexts(report, textsOf(turn));
+  const { notice, ...limited } = limitOf(event, report) ?? {};
+  const said = untrustedText(event.details ?? '').trim();
+  const quoted = said === '' ? '' : `\n> ${said.split('\n').join('\n> ')}`;
+  const resets = notice === undefined ? '' : `\n${notice.text}`;
+  const text = `⚠️ ${driver.title} stopped: ${untrustedText(event.error, 300)}.${quoted}${resets}`;
+  return {
+    state: 'idle',
+    ...limited,
+    say: { text, components: notice?.components ?? [] },
+    after: () => context.progress.end(key, rest, 'failed', turn),
+  };
+}
+
+/** Undefined if it is no usage limit, or its reset time is not known. */
+function limitOf(event: EventOf<'failed'>, { letter, context, directory, thread, driver }: EventReport) {
+  const resetsAt = driver.resetOf?.(event, letter.writtenAt);
+  if (resetsAt === undefined) return undefined;
+  const onLimit = context.threads.destinationOf({ host: context.host.name, directory })?.project.onLimit ?? 'tell';
+  const limit = reachedLimit(thread.limit, { letter: letter.id, at: letter.writtenAt, resetsAt, onLimit });
+  return { limit, notice: limitNotice(limit, onLimit) };
 }

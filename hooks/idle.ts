@@ -1,11 +1,13 @@
 // The agent has finished a turn. Its last text is in the report and notifies; earlier texts of the turn that were not posted yet
 // are read from the transcript, if it has one.
 
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventOf } from '../agents/event.ts';
 import { footer } from '../agents/status-line.ts';
 import { type AgentTurn, type TurnReader, type TurnText, textsOf } from '../agents/turn.ts';
 import { stableNonce } from '../core/snowflake.ts';
+import { untrustedText } from '../core/untrusted-text.ts';
 import type { FileEnd, HostFiles } from '../hosts/host-files.ts';
 import { type EventOutcome, type EventReport, turnOf } from './events.ts';
 import type { MessageParts } from './post-parts.ts';
@@ -34,9 +36,7 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
   return {
     state: 'idle',
     status,
-    ...(say === undefined
-      ? {}
-      : { say: { ...say, footer: below, header: context.header(report.session, report.directory) } }),
+    ...(say === undefined ? {} : { say: { ...say, footer: below, header: headerOf(report) } }),
     ...(reply.last?.uuid === undefined ? {} : { id: textId(reply.last.uuid) }),
     async after() {
       shown.add(event.session, reply.ids, prompt);
@@ -46,6 +46,10 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
       if (turn !== undefined) context.receipts.turnEnded(report.thread.thread, turn.prompts, report.letter);
     },
   };
+}
+
+function headerOf({ session: { host, group, sessionName }, directory }: EventReport): string {
+  return [host, untrustedText(basename(directory)), untrustedText(group ?? sessionName)].join(' · ');
 }
 
 /** A turn that ends in a tool has posted everything silently, but its end must notify. */

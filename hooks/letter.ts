@@ -76,12 +76,12 @@ export function isOfBox({ tmux, pane, ask, thread, event }: Letter, box: string)
 export function parseLetter(text: string, salt: string, writtenAt: number): LetterReading {
   const format = text.match(/^threadmux (\d+)(?:\n|$)/)?.[1];
   if (format === undefined) return { kind: 'corrupt', why: 'it has no heading' };
-  if (format !== '1' && format !== '2') return { kind: 'newer' };
+  if (format !== '2') return { kind: 'newer' };
   try {
-    if (format === '2' && /^event /m.test(text.slice(0, text.indexOf('\n\n')))) return { kind: 'event' };
+    if (/^event /m.test(text.slice(0, text.indexOf('\n\n')))) return { kind: 'event' };
     if (/^threadmux 2\norder /.test(text))
       return { kind: 'order', order: parseOrder(text.slice(text.indexOf('\n\n') + 2)) };
-    const { json, ...headers } = format === '1' ? withFixedLines(text) : withHeaders(text);
+    const { json, ...headers } = headersOf(text);
     const driver = knownDriver(headers.agent);
     if (driver === undefined) return { kind: 'newer' };
     const event = driver.readEvent(parseForeignJson(json));
@@ -124,26 +124,24 @@ const LONGEST_BRANCH = 250;
 /** It becomes an argument of a program, and the system takes no long ones: the letter would be tried again for ever. */
 const LONGEST_PROJECT = 8_192;
 
-/** Format 1: four lines. Such letters may still wait after an update. */
-function withFixedLines(text: string): Headers {
-  let end = -1;
-  for (let line = 0; line < 5; line++) end = checkedEnd(text.indexOf('\n', end + 1));
-  const [tmux = '', pane = '', entrypoint = '', project = ''] = headerLines(text, end);
-  return { tmux, pane, agent: 'claude', entrypoint, project: shortProject(project), json: text.slice(end + 1) };
-}
-
-/** Format 2: `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
-function withHeaders(text: string): Headers {
-  const end = checkedEnd(text.indexOf('\n\n'));
-  const values = new Map(headerLines(text, end).map((line) => splitAt(line, line.indexOf(' '))));
+/** `key value` lines up to an empty line. Unknown keys come from a newer version and are ignored. */
+function headersOf(text: string): Headers {
+  const end = text.indexOf('\n\n');
+  if (end === -1) throw new SyntaxError('its headers have no end');
+  if (end > LONGEST_HEADERS) throw new SyntaxError('its headers are too long');
+  // Copied: a part of a string keeps the whole string in memory, and some headers are kept for as long as a prompt is open.
+  const lines = Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
+  const values = new Map(lines.map((line) => splitAt(line, line.indexOf(' '))));
   const value = (key: string) => values.get(key) ?? '';
   const [ask, asker, thread, status, branch] = ['ask', 'asker', 'thread', 'status', 'branch'].map(value);
+  const project = value('project');
+  if (project.length > LONGEST_PROJECT) throw new SyntaxError('its project is too long');
   return {
     tmux: value('tmux'),
     pane: value('pane'),
     agent: value('agent') || 'claude',
     entrypoint: value('entrypoint'),
-    project: shortProject(value('project')),
+    project,
     // Checked strictly, because it becomes a file name.
     ...(ask && /^[0-9a-f]{32}$/.test(ask) ? { ask } : {}),
     ...(asker && /^\d+$/.test(asker) ? { asker: Number(asker) } : {}),
@@ -152,22 +150,6 @@ function withHeaders(text: string): Headers {
     ...(branch ? { branch: branch.slice(0, LONGEST_BRANCH) } : {}),
     json: text.slice(end + 2),
   };
-}
-
-function checkedEnd(end: number): number {
-  if (end === -1) throw new SyntaxError('its headers have no end');
-  if (end > LONGEST_HEADERS) throw new SyntaxError('its headers are too long');
-  return end;
-}
-
-/** The lines after the heading. Copied: a part of a string keeps the whole string in memory, and some headers are kept for as long as a prompt is open. */
-function headerLines(text: string, end: number): readonly string[] {
-  return Buffer.from(text.slice(0, end)).toString().split('\n').slice(1);
-}
-
-function shortProject(project: string): string {
-  if (project.length > LONGEST_PROJECT) throw new SyntaxError('its project is too long');
-  return project;
 }
 
 function splitAt(line: string, at: number): [string, string] {

@@ -18,29 +18,7 @@ import {
 import { basename, join } from 'node:path';
 import { reportWatchFailed, tryBestEffort } from '../home/atomic-write.ts';
 
-export interface Outbox {
-  readonly folder: string;
-  /** The panes with waiting letters. */
-  boxes(): readonly string[];
-  /** The paths of a pane's letters, in order. */
-  letters(box: string): readonly string[];
-  /** Adds a letter after those that wait in this pane's folder. */
-  add(box: string, letter: string): void;
-  remove(letter: string): void;
-  /** Moves away a letter that can never be delivered, so that it does not block the others. The newest are kept. */
-  setAside(letter: string): string;
-  /** The paths of the letters that were set aside, oldest first. */
-  aside(): readonly string[];
-  /** Moves a letter that was set aside back to its old place; false if it is not one. */
-  putBack(path: string): boolean;
-  /**
-   * Reports panes with a new letter, at once where the system supports it; callers must also poll, to miss none. `letter` is the path
-   * of what is new or was just removed; without it, all letters of the pane may be new.
-   */
-  watch(onLetter: (box: string, letter?: string) => void): () => void;
-  /** Removes the folders of panes without letters for a day, and letters set aside that are too old. */
-  sweep(): void;
-}
+export type Outbox = ReturnType<typeof openOutbox>;
 
 const BOX = /^\d+\.\d+$/;
 const LETTER = /^\d{9,}\.\d+$/;
@@ -50,19 +28,30 @@ const SILENT_MS = 86_400_000;
 const ASIDE_MS = 30 * 86_400_000;
 const MOST_ASIDE = 500;
 
-export function openOutbox(folder: string): Outbox {
+export function openOutbox(folder: string) {
+  /** The paths of the letters that were set aside, oldest first. */
+  const aside = (): readonly string[] =>
+    namesIn(join(folder, ASIDE))
+      .filter((name) => SET_ASIDE.test(name))
+      .sort()
+      .map((name) => join(folder, ASIDE, name));
+
   return {
     folder,
+    aside,
+    /** The panes with waiting letters. */
     boxes: () =>
       namesIn(folder)
         .filter((name) => BOX.test(name))
         .filter((name) => namesIn(join(folder, name)).some((letter) => LETTER.test(letter))),
-    letters: (box) =>
+    /** The paths of a pane's letters, in order. */
+    letters: (box: string) =>
       namesIn(join(folder, box))
         .filter((name) => LETTER.test(name))
         .sort()
         .map((name) => join(folder, box, name)),
-    add(box, letter) {
+    /** Adds a letter after those that wait in this pane's folder. */
+    add(box: string, letter: string): void {
       if (!BOX.test(box)) throw new Error(`${box} is not the folder of a pane`);
       mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
       const temp = join(folder, box, `.${process.pid}`);
@@ -78,25 +67,22 @@ export function openOutbox(folder: string): Outbox {
         throw error;
       }
     },
-    remove(letter) {
+    remove(letter: string): void {
       rmSync(letter, { force: true });
     },
-    setAside(letter) {
+    /** Moves away a letter that can never be delivered, so that it does not block the others. The newest are kept. */
+    setAside(letter: string): string {
       const to = join(folder, ASIDE);
       mkdirSync(to, { recursive: true, mode: 0o700 });
       const name = letter.split('/').slice(-2).join('-');
       const path = join(to, `${Date.now()}-${name}`);
       renameSync(letter, path);
       // At once: a hostile host sends letters that cannot be read as fast as it can.
-      for (const old of this.aside().slice(0, -MOST_ASIDE)) rmSync(old, { force: true });
+      for (const old of aside().slice(0, -MOST_ASIDE)) rmSync(old, { force: true });
       return path;
     },
-    aside: () =>
-      namesIn(join(folder, ASIDE))
-        .filter((name) => SET_ASIDE.test(name))
-        .sort()
-        .map((name) => join(folder, ASIDE, name)),
-    putBack(path) {
+    /** Moves a letter that was set aside back to its old place; false if it is not one. */
+    putBack(path: string): boolean {
       const [, box, letter] = basename(path).match(SET_ASIDE) ?? [];
       if (box === undefined || letter === undefined) return false;
       mkdirSync(join(folder, box), { recursive: true, mode: 0o700 });
@@ -105,9 +91,10 @@ export function openOutbox(folder: string): Outbox {
       rmSync(path, { force: true });
       return true;
     },
-    watch: (onLetter) => watchBoxes(folder, onLetter),
-    sweep() {
-      for (const path of this.aside())
+    watch: (onLetter: OnLetter) => watchBoxes(folder, onLetter),
+    /** Removes the folders of panes without letters for a day, and letters set aside that are too old. */
+    sweep(): void {
+      for (const path of aside())
         if (Date.now() - Number(basename(path).split('-')[0]) > ASIDE_MS) rmSync(path, { force: true });
       for (const box of namesIn(folder).filter((name) => BOX.test(name)))
         try {
@@ -122,8 +109,14 @@ export function openOutbox(folder: string): Outbox {
   };
 }
 
-/** Uses the system's watcher, one per folder: a library that reads the folder again first would double the delay. */
-function watchBoxes(folder: string, onLetter: (box: string, letter?: string) => void): () => void {
+/** `letter` is the path of what is new or was just removed; without it, all letters of the pane may be new. */
+type OnLetter = (box: string, letter?: string) => void;
+
+/**
+ * Reports panes with a new letter, at once where the system supports it; callers must also poll, to miss none. Uses the system's
+ * watcher, one per folder: a library that reads the folder again first would double the delay.
+ */
+function watchBoxes(folder: string, onLetter: OnLetter): () => void {
   const watchers = new Map<string, FSWatcher>();
   function follow(name: string, onName: (name: string) => void): void {
     if (watchers.has(name)) return;
@@ -170,20 +163,14 @@ export interface FailedLetter {
   end(): void;
 }
 
-interface FailedLetters {
-  begin(letter: string): FailedLetter;
-  /** Removes the notes of letters that no longer exist. */
-  sweep(): void;
-}
-
 /** A process that still runs this long after a risky step is waiting for something else, such as the network. */
 const ANSWERING_MS = 2_000;
 const FOLDER = 'begun';
 
-export function openFailedLetters(outbox: string): FailedLetters {
+export function openFailedLetters(outbox: string) {
   const folder = join(outbox, FOLDER);
   return {
-    begin(letter) {
+    begin(letter: string): FailedLetter {
       const [box = '', name = ''] = letter.split('/').slice(-2);
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
@@ -214,6 +201,7 @@ export function openFailedLetters(outbox: string): FailedLetters {
         },
       };
     },
+    /** Removes the notes of letters that no longer exist. */
     sweep() {
       for (const name of namesIn(folder))
         if (!existsSync(join(outbox, ...name.split('-'))))

@@ -33,13 +33,24 @@ const MAX_TOTAL_BYTES = 24 * 2 ** 20;
 const MARK = /^\[(?:DISCORD_)?ATTACH:(.*)\]$/s;
 const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
-export function takeOutgoingFiles(text: string, rules: AttachRules): OutgoingFiles {
+export function takeOutgoingFiles(text: string, rules: AttachRules): Promise<OutgoingFiles> {
+  return takeMarked(text, rules.maxTotalBytes ?? MAX_TOTAL_BYTES, (path, room) => take(path, rules, room));
+}
+
+type Taken = FileUpload | string;
+
+/** `take` gives the file, or why it is not attached. `room` is what is left for it in the message. */
+async function takeMarked(
+  text: string,
+  mostBytes: number,
+  take: (path: string, room: number) => Taken | Promise<Taken>,
+): Promise<OutgoingFiles> {
   const { kept, paths, tooMany } = attachMarkersIn(text);
   const files: FileUpload[] = [];
   const refused: string[] = [];
-  let room = rules.maxTotalBytes ?? MAX_TOTAL_BYTES;
+  let room = mostBytes;
   for (const path of paths) {
-    const taken = files.length >= MAX_FILES ? TOO_MANY : take(path, rules, room);
+    const taken = files.length >= MAX_FILES ? TOO_MANY : await take(path, room);
     if (typeof taken === 'string') refused.push(`${untrustedCode(path)}: ${taken}`);
     else {
       room -= taken.data.length;
@@ -92,7 +103,7 @@ function markedPath(line: string): string | undefined {
   return MARK.exec(line.trim())?.[1]?.trim() || undefined;
 }
 
-function take(path: string, rules: AttachRules, room: number) {
+function take(path: string, rules: AttachRules, room: number): Taken {
   if (path.includes('\0')) return 'not a path';
   const absolute = resolve(rules.cwd, path.replace(/^~(?=\/)/, rules.homeDir));
   const real = tryTo(() => realpathSync(absolute));
@@ -154,24 +165,15 @@ interface RemoteRules {
 const LATE_MS = 60_000;
 const LONGEST_PATH = 4_096;
 
-export async function takeOutgoingRemoteFiles(text: string, rules: RemoteRules): Promise<OutgoingFiles> {
-  const { kept, paths, tooMany } = attachMarkersIn(text);
-  const files: { name: string; data: Uint8Array }[] = [];
-  const refused: string[] = [];
-  let room = MAX_TOTAL_BYTES;
-  for (const path of paths) {
-    const taken = files.length >= MAX_FILES ? TOO_MANY : await takeRemote(path, rules);
-    if (typeof taken === 'string') refused.push(`${untrustedCode(path)}: ${taken}`);
-    else if (taken.data.length > room) refused.push(`${untrustedCode(path)}: too much for one message`);
-    else {
-      room -= taken.data.length;
-      files.push(taken);
-    }
-  }
-  return { text: kept, files, refused: [...refused, ...tooMany] };
+export function takeOutgoingRemoteFiles(text: string, rules: RemoteRules): Promise<OutgoingFiles> {
+  return takeMarked(text, MAX_TOTAL_BYTES, (path, room) => takeRemote(path, rules, room));
 }
 
-async function takeRemote(path: string, { host, home, project, cwd, lateMs = LATE_MS }: RemoteRules) {
+async function takeRemote(
+  path: string,
+  { host, home, project, cwd, lateMs = LATE_MS }: RemoteRules,
+  room: number,
+): Promise<Taken> {
   // The system takes no longer argument either, and the reply would be tried again for ever.
   if (/[\0\n]/.test(path) || path.length > LONGEST_PATH) return 'not a path';
   const late = AbortSignal.timeout(lateMs);
@@ -185,6 +187,7 @@ async function takeRemote(path: string, { host, home, project, cwd, lateMs = LAT
   if (!first.startsWith('yes')) return untrustedCode(first.replace(/^no /, '') || 'it cannot be read');
   const data = Buffer.from(output.slice(first.length), 'base64');
   if (data.length > MAX_BYTES) return 'it is larger than 10 MiB';
+  if (data.length > room) return 'too much for one message';
   return { name: path.split('/').at(-1) ?? 'file', data };
 }
 

@@ -16,6 +16,7 @@ import {
   type EventOutcome,
   type EventReport,
   handleEnded,
+  handleFailed,
   handleNotice,
   handleResolved,
   handleSaid,
@@ -25,7 +26,6 @@ import {
   handleWaiting,
   turnKey,
 } from './events.ts';
-import { handleFailed } from './failed.ts';
 import { handleIdle } from './idle.ts';
 import type { Letter } from './letter.ts';
 import { post, postTextsBefore } from './post-texts.ts';

@@ -125,47 +125,53 @@ const REMOTE_LOOK_MS = 150;
 const FRESH_MS = 10_000;
 
 /** Posts what the agent said before it asked. A failure to read it never prevents the prompt. */
-export async function postTextsBefore(
-  asked: AskedEvent,
+export function postTextsBefore(
+  { transcript, turn: promptId, tool: name, input, subagent }: AskedEvent,
   { agent, writtenAt }: { readonly agent: string; readonly writtenAt: number },
   speaker: Speaker,
 ): Promise<void> {
-  const { turns } = driverOf(agent);
-  if (turns === undefined || asked.transcript === '') return; // it has reported them
-  const isFresh = Date.now() - writtenAt < FRESH_MS;
-  await postIfRead(textsBefore(asked, turns, isFresh, speaker.context), speaker);
+  const isOwn = subagent === undefined;
+  return postBeforeTool({ agent, transcript, since: writtenAt }, speaker, {
+    promptId,
+    toolIn: (turn) => openTool(turn, name, input) ?? lastOpenTool(turn, name),
+    // The tool of a subagent is in another transcript.
+    mayCome: isOwn,
+    without: (turn, isFresh) => (isFresh && isOwn ? textsOf(turn) : textsBeforeMore(turn)),
+  });
 }
 
 /** Posts what the agent said before the tool that runs now. */
-export async function postTextsSoFar(
+export function postTextsSoFar(
   { agent, transcript }: { readonly agent: string; readonly transcript: string },
   since: number,
   speaker: Speaker,
 ): Promise<void> {
+  return postBeforeTool({ agent, transcript, since }, speaker, {
+    toolIn: ({ tools }) => tools.findLast(({ outcome }) => outcome === undefined),
+    mayCome: true,
+    without: textsBeforeMore,
+  });
+}
+
+interface AwaitedTool {
+  readonly promptId?: string | undefined;
+  readonly toolIn: (turn: AgentTurn) => TurnTool | undefined;
+  /** It is waited for if it is not written yet. */
+  readonly mayCome: boolean;
+  /** The texts if the tool does not come. */
+  readonly without: (turn: AgentTurn, isFresh: boolean) => readonly TurnText[];
+}
+
+async function postBeforeTool(
+  { agent, transcript, since }: { readonly agent: string; readonly transcript: string; readonly since: number },
+  speaker: Speaker,
+  awaited: AwaitedTool,
+): Promise<void> {
   const { turns } = driverOf(agent);
   if (turns === undefined || transcript === '') return; // it has reported them
-  const isFresh = Date.now() - since < FRESH_MS;
-  await postIfRead(textsUntilOpenTool(transcript, turns, isFresh, speaker.context), speaker);
-}
-
-async function textsUntilOpenTool(
-  transcript: string,
-  turns: TurnReader,
-  isFresh: boolean,
-  { files, host, hosts }: CourierContext,
-): Promise<readonly TurnText[]> {
-  const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
-  for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
-    const turn = await turns.read(transcript, { files });
-    const tool = turn?.tools.findLast(({ outcome }) => outcome === undefined);
-    if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
-    if (!isFresh || Date.now() > deadline) return turn === undefined ? [] : textsBeforeMore(turn);
-  }
-}
-
-async function postIfRead(read: Promise<readonly TurnText[]>, speaker: Speaker): Promise<void> {
   const { log } = speaker.context;
-  const texts = await read.catch((error: Error) => {
+  const isFresh = Date.now() - since < FRESH_MS;
+  const texts = await textsBefore(transcript, turns, isFresh, speaker.context, awaited).catch((error: Error) => {
     log.info('reading what was said before', { because: error.message });
     return [];
   });
@@ -176,22 +182,20 @@ async function postIfRead(read: Promise<readonly TurnText[]>, speaker: Speaker):
 }
 
 async function textsBefore(
-  { transcript: path, turn: promptId, tool: name, input: asked, subagent }: AskedEvent,
+  transcript: string,
   turns: TurnReader,
   isFresh: boolean,
   { files, host, hosts }: CourierContext,
+  { promptId, toolIn, mayCome, without }: AwaitedTool,
 ): Promise<readonly TurnText[]> {
   const pauseMs = hosts.isLocal(host.name) ? LOOK_MS : REMOTE_LOOK_MS;
-  let turn: AgentTurn | undefined;
   for (const deadline = Date.now() + WRITTEN_WITHIN_MS; ; await sleep(pauseMs)) {
-    turn = await turns.read(path, { promptId, files });
-    const tool = turn && (openTool(turn, name, asked) ?? lastOpenTool(turn, name));
+    const turn = await turns.read(transcript, { promptId, files });
+    const tool = turn && toolIn(turn);
     if (tool !== undefined) return textsOf(turn).filter(({ at }) => at < tool.at);
-    // The tool of a subagent is in another transcript, and an answered one is not open any more.
-    if (subagent !== undefined || !isFresh || Date.now() > deadline) break;
+    // An answered tool is not open any more.
+    if (!mayCome || !isFresh || Date.now() > deadline) return turn === undefined ? [] : without(turn, isFresh);
   }
-  if (turn === undefined) return [];
-  return isFresh && subagent === undefined ? textsOf(turn) : textsBeforeMore(turn);
 }
 
 /** Claude Code may ask with another input than the model gave: with the file of a plan, for example. */

@@ -34,20 +34,9 @@ const turnSchema = z.object({
 /** A turn that runs, with all that is needed to follow it. */
 export type TurnRecord = Readonly<z.output<typeof turnSchema>>;
 
-interface ProgressLines {
-  get(key: string): TurnRecord | undefined;
-  all(): readonly (readonly [key: string, turn: TurnRecord])[];
-  put(key: string, turn: TurnRecord): void;
-  drop(key: string): void;
-  /** Posts or edits the line; `move` deletes it and posts it again below. */
-  show(key: string, rest: Rest, content: string, move: boolean): Promise<void>;
-  /** The turn is over: edits the line. If there is none, `content` is posted only if `isNeeded`. */
-  finish(key: string, rest: Rest, content: string, isNeeded: boolean): Promise<void>;
-}
-
-export function openProgressLines(home: Home): ProgressLines {
+export function openProgressLines(home: Home) {
   const path = join(home.folder('state'), 'progress.json');
-  const turns = new Map(Object.entries(readJson(path, z.record(z.string(), turnSchema)) ?? {}));
+  const turns = new Map<string, TurnRecord>(Object.entries(readJson(path, z.record(z.string(), turnSchema)) ?? {}));
   const save = () => writeBestEffort(path, Object.fromEntries(turns));
 
   function put(key: string, turn: TurnRecord): void {
@@ -71,11 +60,12 @@ export function openProgressLines(home: Home): ProgressLines {
   }
 
   return {
-    get: (key) => turns.get(key),
+    get: (key: string) => turns.get(key),
     all: () => [...turns],
     put,
     drop,
-    async show(key, rest, content, move) {
+    /** Posts or edits the line; `move` deletes it and posts it again below. */
+    async show(key: string, rest: Rest, content: string, move: boolean): Promise<void> {
       const turn = turns.get(key);
       if (turn === undefined) return;
       const { thread, message } = turn;
@@ -92,7 +82,8 @@ export function openProgressLines(home: Home): ProgressLines {
       if (message !== '') await deleteMessage(rest, thread, message, NOT_AGAIN);
       await post(key, turn, rest, content);
     },
-    async finish(key, rest, content, isNeeded) {
+    /** The turn is over: edits the line. If there is none, `content` is posted only if `isNeeded`. */
+    async finish(key: string, rest: Rest, content: string, isNeeded: boolean): Promise<void> {
       const turn = turns.get(key);
       if (turn === undefined) return;
       try {

@@ -29,20 +29,7 @@ export interface FollowedTurn {
   look(): Promise<'idle' | 'dialog' | 'busy'>;
 }
 
-export interface Progress {
-  begin(turn: FollowedTurn): void;
-  /** Stops following the turn with this key, before its last text is posted. */
-  stop(key: string): Promise<void>;
-  /** The turn is over: posts its texts that are missing if it was interrupted, and sums up its tools. */
-  end(key: string, rest: Rest, how: TurnOutcome, turn?: AgentTurn): Promise<void>;
-  /** Continues with the turns of an earlier process. A turn that `follow` does not know is forgotten. */
-  takeUp(
-    isMine: (turn: TurnRecord) => boolean,
-    follow: (key: string, turn: TurnRecord) => FollowedTurn | undefined,
-  ): void;
-  isBusy(): boolean;
-  close(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 export interface ProgressOptions {
   readonly home: Home;
@@ -78,7 +65,7 @@ interface Run {
   turn: AgentTurn | undefined;
 }
 
-export function createProgress(options: ProgressOptions): Progress {
+export function createProgress(options: ProgressOptions) {
   const { home, log, levelOf, lookMs = LOOK_MS, editMs = EDIT_MS, firstMs = FIRST_MS } = options;
   const { silentMs = SILENT_MS, moveMs = MOVE_MS } = options;
   const lines = openProgressLines(home);
@@ -178,12 +165,14 @@ export function createProgress(options: ProgressOptions): Progress {
     runs.set(key, run);
   }
 
+  /** Stops following the turn with this key, before its last text is posted. */
   async function stop(key: string): Promise<void> {
     const run = runs.get(key);
     run?.stop();
     await Promise.race([run?.idle, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
   }
 
+  /** The turn is over: posts its texts that are missing if it was interrupted, and sums up its tools. */
   async function end(key: string, rest: Rest, how: TurnOutcome, known?: AgentTurn): Promise<void> {
     const run = runs.get(key);
     const before = lines.get(key);
@@ -211,7 +200,11 @@ export function createProgress(options: ProgressOptions): Progress {
     begin,
     stop,
     end,
-    takeUp(isMine, follow) {
+    /** Continues with the turns of an earlier process. A turn that `follow` does not know is forgotten. */
+    takeUp(
+      isMine: (turn: TurnRecord) => boolean,
+      follow: (key: string, turn: TurnRecord) => FollowedTurn | undefined,
+    ): void {
       for (const [key, turn] of lines.all().filter(([, one]) => isMine(one))) {
         const followed = follow(key, turn);
         if (followed === undefined) lines.drop(key);

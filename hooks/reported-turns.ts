@@ -5,15 +5,7 @@ import type { EventOf } from '../agents/event.ts';
 import { toolLabel } from '../agents/tool-label.ts';
 import type { AgentTurn, TurnText, TurnTool } from '../agents/turn.ts';
 
-export interface ReportedTurns {
-  begin(key: string, prompt: string): void;
-  said(key: string, text: TurnText): void;
-  tool(key: string, tool: EventOf<'tool'>, id: string): void;
-  of(key: string): AgentTurn;
-  /** Changes with each report. */
-  version(key: string): number;
-  drop(key: string): void;
-}
+export type ReportedTurns = ReturnType<typeof createReportedTurns>;
 
 interface Reported {
   readonly prompts: readonly string[];
@@ -28,7 +20,7 @@ const MOST = 2_000;
 /** Characters of texts that are kept per turn. Each text was posted when it was reported; the others keep only their id. */
 const MOST_TEXT = 200_000;
 
-export function createReportedTurns(): ReportedTurns {
+export function createReportedTurns() {
   const turns = new Map<string, Reported>();
   const get = (key: string) => turns.get(key) ?? NOTHING;
 
@@ -45,15 +37,16 @@ export function createReportedTurns(): ReportedTurns {
     tools.map((tool) => (tool.outcome === undefined ? { ...tool, outcome: 'ok' as const } : tool));
 
   return {
-    begin: (key, prompt) => change(key, { prompts: prompt.length > MOST_TEXT ? [] : [prompt], texts: [], tools: [] }),
-    said(key, text) {
+    begin: (key: string, prompt: string) =>
+      change(key, { prompts: prompt.length > MOST_TEXT ? [] : [prompt], texts: [], tools: [] }),
+    said(key: string, text: TurnText): void {
       const before = get(key);
       if (before.texts.some(({ uuid }) => uuid === text.uuid) || next(before) >= MOST) return;
       const length = before.texts.reduce((sum, one) => sum + one.text.length, 0);
       const kept = { ...text, text: length + text.text.length > MOST_TEXT ? '' : text.text, at: next(before) };
       change(key, { texts: [...before.texts, kept], tools: ended(before.tools) });
     },
-    tool(key, { name, input }, id) {
+    tool(key: string, { name, input }: EventOf<'tool'>, id: string): void {
       const before = get(key);
       if (before.tools.some((tool) => tool.id === id) || next(before) >= MOST) return;
       const label = toolLabel(name, input);
@@ -61,12 +54,13 @@ export function createReportedTurns(): ReportedTurns {
       const tool = { id, name, label, input: {}, at: next(before), failure: '', outcome: undefined };
       change(key, { tools: [...ended(before.tools), tool] });
     },
-    of(key) {
+    of(key: string): AgentTurn {
       const { prompts, texts, tools } = get(key);
       const messages = texts.map((text) => ({ id: text.uuid, texts: [text] }));
       return { promptId: undefined, prompts, messages, tools, state: 'running' };
     },
-    version: (key) => get(key).version,
-    drop: (key) => void turns.delete(key),
+    /** Changes with each report. */
+    version: (key: string) => get(key).version,
+    drop: (key: string) => void turns.delete(key),
   };
 }

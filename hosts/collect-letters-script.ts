@@ -10,7 +10,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
-import { makeChunks } from './chunks.ts';
+import { makeChunks } from './process.ts';
 
 /** Larger letters are not sent. */
 const LARGEST_LETTER = 32 * 1024 * 1024;

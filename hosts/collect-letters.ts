@@ -28,11 +28,7 @@ export type CollectState =
   | { readonly kind: 'connected' }
   | { readonly kind: 'lost'; readonly because: string; readonly at: number };
 
-export interface Collector {
-  /** Shortens the pause before the next attempt. */
-  tryNow(): void;
-  close(): Promise<void>;
-}
+export type Collector = ReturnType<typeof keepCollecting>;
 
 const HEARTBEAT_SECONDS = 20;
 const BEATS_MISSED = 3;
@@ -46,7 +42,7 @@ const IDLE_LINES_MS = 10_000;
 const FULL_MS = 5_000;
 const BACKOFF_MS = { first: 500, longest: 60_000 };
 
-export function keepCollecting(options: CollectOptions): Collector {
+export function keepCollecting(options: CollectOptions) {
   const { first, longest } = options.backoffMs ?? BACKOFF_MS;
   let started: StartedScript | undefined;
   let wake = () => {};
@@ -93,6 +89,7 @@ export function keepCollecting(options: CollectOptions): Collector {
 
   const over = run();
   return {
+    /** Shortens the pause before the next attempt. */
     tryNow: () => wake(),
     close() {
       close();

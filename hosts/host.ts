@@ -12,10 +12,10 @@ import {
   PIPES_GRACE_MS,
   type ProcessResult,
   pickEnvironment,
+  readPaced,
   runProcess,
   STDERR_KEPT,
 } from './process.ts';
-import { readPaced } from './read-paced.ts';
 
 export interface ShOptions {
   /** Completes the sentence "threadmux could not …" in errors. */
@@ -117,22 +117,13 @@ interface LongRunningOptions {
   readonly withGroup?: boolean;
 }
 
-interface LongRunningProcess {
-  readonly stdin: Writable;
-  readonly stdout: Readable;
-  /** True once the marker was read; false if the process ended before. */
-  readonly begun: Promise<boolean>;
-  readonly ended: Promise<ProcessResult>;
-  stop(): void;
-}
-
 /** Starts when `admitted` resolves; never starts if it is stopped before. */
 export function startLongRunning(
   admitted: Promise<void>,
   file: string,
   args: readonly string[],
   options: LongRunningOptions,
-): LongRunningProcess {
+) {
   const stdin = new PassThrough();
   const stderr = keepEnd(STDERR_KEPT);
   let why: ProcessResult['ended'] = 'itself';
@@ -142,6 +133,7 @@ export function startLongRunning(
     leave = resolve;
   });
   let sawBegin = (_: boolean) => {};
+  /** True once the marker was read; false if the process ended before. */
   const begun = new Promise<boolean>((resolve) => {
     sawBegin = resolve;
   });

@@ -11,8 +11,13 @@ if [ -n "$socket" ] && { [ ! -O "$socket" ] || [ -L "$socket" ]; }; then
     *) tmx_own=new; if [ -e "$socket" ] || [ -L "$socket" ]; then tmx_own=no; fi ;; esac
 fi`;
 
-/** POSIX sh: `t` is `$tmux` on the server of `$socket`, or on the user's default server, whose folder tmux itself checks. */
-export const TMUX_FUNCTION = `${OWN_SOCKET}
+/**
+ * POSIX sh: `t` is `$tmux` on the server of `$socket`, or on the user's default server, whose folder tmux itself checks. -u: names are
+ * UTF-8. A shell that ssh runs for a command often has a shorter PATH than the user's login shell.
+ */
+export const TMUX_FUNCTION = `PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
+export PATH; unset TMUX TMUX_PANE
+${OWN_SOCKET}
 t() {
   case $tmx_own,$1 in
     yes,* | new,new-session) ;;

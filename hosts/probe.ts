@@ -71,8 +71,6 @@ const SECRETS = ['DISCORD_BOT_TOKEN'];
 
 /** Prints one "key value" per line, and the settings file at the end. */
 const SCRIPT = `tmux=$1; socket=$2; option=$3; name=$4; home=$5; claude=$6; shift 6
-PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
-export PATH; unset TMUX TMUX_PANE
 ${TMUX_FUNCTION}say() { printf '%s %s\\n' "$1" "$2"; }
 say clock "$(date +%s)"
 path=$PATH
@@ -102,9 +100,7 @@ exit 0`;
 
 function readProbe(output: string, asked: number, answered: number): Probe {
   const at = output.search(/^settings $/m);
-  const lines = (at === -1 ? output : output.slice(0, at)).split('\n');
-  const all = (key: string) =>
-    lines.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
+  const all = valuesIn(at === -1 ? output : output.slice(0, at));
   const [courier] = all('courierNode');
   const [hooks] = all('tmuxHooks');
   return {
@@ -119,6 +115,12 @@ function readProbe(output: string, asked: number, answered: number): Probe {
     settingsPath: all('settingsPath')[0] ?? '',
     settings: at === -1 ? undefined : output.slice(at + 'settings \n'.length),
   };
+}
+
+/** What the lines "key value" say about a key. */
+function valuesIn(output: string): (key: string) => readonly string[] {
+  const lines = output.split('\n');
+  return (key) => lines.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
 }
 
 // Inspects our home on another host without changing it: the scripts, the bell, the waiting letters, the free disk
@@ -159,11 +161,7 @@ export async function probeHome(host: Host, home: string, files: Readonly<Record
     doing: 'inspect its home',
     input: sums.join(''),
   });
-  const all = (key: string) =>
-    output
-      .split('\n')
-      .filter((line) => line.startsWith(`${key} `))
-      .map((line) => line.slice(key.length + 1));
+  const all = valuesIn(output);
   const bell = all('bell')[0];
   const free = Number(all('free')[0] ?? Number.NaN);
   return {

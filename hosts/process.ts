@@ -2,8 +2,8 @@
 // The child has its own session, so it cannot ask anything on our terminal, and only the environment it is given.
 
 import { spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { makeChunks } from './chunks.ts';
 
 export type Environment = Readonly<Record<string, string>>;
 
@@ -171,4 +171,62 @@ export function keepEnd(most: number): OutputBuffer {
     bytes: () => end.length,
     text: () => end.toString('utf8'),
   };
+}
+
+// Collects the chunks of a stream. A hostile host can send one byte per chunk, and each chunk costs about 500 bytes of memory,
+// so small chunks are joined on the way.
+
+const JOINED = 1024;
+
+export function makeChunks() {
+  let joined: Buffer[] = [];
+  let recent: Buffer[] = [];
+  let bytes = 0;
+  return {
+    add(chunk: Buffer): void {
+      bytes += chunk.length;
+      recent.push(chunk);
+      if (recent.length < JOINED) return;
+      joined.push(Buffer.concat(recent));
+      recent = [];
+    },
+    bytes: () => bytes,
+    /** Everything so far; copies only if there is more than one chunk. */
+    all(): Buffer {
+      const chunks = [...joined, ...recent];
+      const whole = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+      joined = [whole];
+      recent = [];
+      return whole;
+    },
+  };
+}
+
+// Reads output of a host, but not faster than so many bytes in a period, and not for more than a fifth of our time: a host that floods a
+// connection that stays open would otherwise keep us busy for ever. The rest waits on the host.
+
+const MOST_BYTES = 4 * 2 ** 20;
+const PERIOD_MS = 1_000;
+/** Work that is too short to be followed by a pause. */
+const LEAST_MS = 5;
+
+export function readPaced(
+  from: Readable,
+  take: (chunk: Buffer) => void,
+  { most = MOST_BYTES, periodMs = PERIOD_MS } = {},
+): void {
+  let bytes = 0;
+  let spentMs = 0;
+  from.on('data', (chunk: Buffer) => {
+    const began = performance.now();
+    take(chunk);
+    spentMs += performance.now() - began;
+    bytes += chunk.length;
+    if (bytes < most && spentMs < LEAST_MS) return;
+    const pauseMs = Math.max(4 * spentMs, bytes < most ? 0 : periodMs);
+    bytes = 0;
+    spentMs = 0;
+    from.pause();
+    setTimeout(() => from.resume(), pauseMs).unref();
+  });
 }

@@ -162,12 +162,7 @@ function sshFlags(options: SshHostOptions, socket: string): string[] {
 // Limits the calls to one host: the first call opens the connection while the others wait; afterwards at most `atOnce`
 // calls run at the same time.
 
-interface ConnectionLimit {
-  /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
-  pass<T>(call: (connected: () => void) => Promise<T>, withinMs?: number): Promise<T | 'late'>;
-}
-
-function openConnectionLimit(atOnce: number, stillUp: () => boolean): ConnectionLimit {
+function openConnectionLimit(atOnce: number, stillUp: () => boolean) {
   const waiting: (() => void)[] = [];
   let inside = 0;
   let up = false;
@@ -196,7 +191,11 @@ function openConnectionLimit(atOnce: number, stillUp: () => boolean): Connection
   };
 
   return {
-    async pass(call, withinMs = Number.POSITIVE_INFINITY) {
+    /** The call must run `connected` as soon as the host has answered. 'late': the call could not start within `withinMs`. */
+    async pass<T>(
+      call: (connected: () => void) => Promise<T>,
+      withinMs = Number.POSITIVE_INFINITY,
+    ): Promise<T | 'late'> {
       const deadline = Date.now() + withinMs;
       if (!(await enter(withinMs))) return 'late';
       let connected = false;

@@ -38,7 +38,6 @@ const PACKAGE_HOME: Record<string, RegExp> = {
 /** Every other file reads untrusted JSON with `parseJson`, which limits the depth. */
 const READS_JSON = [
   'core/json.ts',
-  'agents/claude/stream-json.ts', // only its texts are used, and a request must not be lost
   'agents/opencode/plugin.ts', // what our own script printed, in the process of OpenCode
   'bridge/commands/streams.ts', // a string
   'streams/picture/picture.ts', // written by us, in its own process

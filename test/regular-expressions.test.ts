@@ -18,7 +18,7 @@ const MADE: Readonly<Record<string, readonly string[] | { readonly because: stri
   "agents/screen-fingerprint.ts: new RegExp(dialogLine, 'm')": allDrivers().flatMap(({ screen }) =>
     screen.dialogLine === undefined ? [] : [`/${screen.dialogLine}/m`],
   ),
-  "agents/claude/screen/shown-text.ts: new RegExp(BOX, 'm')": ['/^❯\u00a0/m'],
+  "agents/claude/typing.ts: new RegExp(BOX, 'm')": ['/^❯\u00a0/m'],
   "core/config-schema.ts: new RegExp(text, 'gmu')": { because: 'it is compiled, never run' },
 };
 

@@ -2,10 +2,8 @@
 
 import { loadStatus, parseStatusLineInput } from '../agents/status-line.ts';
 import { parsedForeignJson } from '../core/json.ts';
-import type { Home } from '../home/home.ts';
 import { hostFiles } from '../hosts/host-files.ts';
-import type { HostList } from '../tmux/host-list.ts';
-import type { RemoteHosts } from './remote-hosts.ts';
+import type { Shared } from './shared-services.ts';
 
 /** Undefined if it is not known. */
 export type AgentStatus = (
@@ -15,13 +13,7 @@ export type AgentStatus = (
 
 const STATUS_BYTES = 100_000;
 
-export function createAgentStatus(options: {
-  readonly home: Home;
-  readonly hosts: HostList;
-  readonly remote: Pick<RemoteHosts, 'home'>;
-}): AgentStatus {
-  const { home, hosts, remote } = options;
-
+export function createAgentStatus({ home, hosts, remote }: Pick<Shared, 'home' | 'hosts' | 'remote'>): AgentStatus {
   async function read(host: string, claudeSession: string): Promise<unknown> {
     if (hosts.isLocal(host)) return loadStatus(home, claudeSession);
     if (!/^[\w-]{1,100}$/.test(claudeSession)) return undefined;

@@ -2,8 +2,6 @@
 
 import { guaranteeNotes } from '../agents/guarantees.ts';
 import { driverOf } from '../agents/list.ts';
-import type { Config } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
 import { settingsOf } from '../core/project.ts';
 import { untrustedLine } from '../core/untrusted-text.ts';
 import { type WelcomeFacts, welcomeText } from '../core/welcome-text.ts';
@@ -16,25 +14,15 @@ import {
   type ThreadChannel,
   unarchiveThread,
 } from '../discord/threads.ts';
-import type { Repository } from '../hosts/repository.ts';
-import type { Connections } from './connections.ts';
 import type { Destination } from './destination.ts';
-import { type Registry, sessionKey, type ThreadRecord } from './registry.ts';
+import { talksInChannel } from './destination.ts';
+import { sessionKey, type ThreadRecord } from './registry.ts';
 import { likelyAgent, parseStarted } from './remembered-session.ts';
-import { isSessionOf, paneOfRecord, titleOf } from './session-pane.ts';
-import type { SessionPane, Threads } from './session-threads.ts';
-import { talksInChannel } from './talking-channel.ts';
+import { isSessionOf, paneOfRecord, titleOf, unreportedSession } from './session-pane.ts';
+import type { SessionPane, Threads, ThreadsOptions } from './session-threads.ts';
 
-interface BinderOptions {
-  readonly config: Config;
-  readonly connections: Connections;
-  readonly registry: Registry;
-  readonly isAlive: (record: ThreadRecord) => Promise<boolean>;
-  readonly rename: Threads['rename'];
-  readonly ensure: Threads['ensure'];
-  readonly repositoryAt: (host: string, directory: string) => Promise<Repository | undefined>;
-  readonly log: Log;
-}
+type BinderOptions = Pick<ThreadsOptions, 'config' | 'connections' | 'isAlive' | 'repositoryAt' | 'log'> &
+  Pick<Threads, 'registry' | 'rename' | 'ensure'>;
 
 interface BoundSession {
   readonly session: SessionPane;
@@ -79,21 +67,14 @@ export function createBinder(options: BinderOptions) {
       : await threadFor(bound, to, place, title);
     const before = registry.get(thread.id);
     const isSame = before !== undefined && sessionKey(before) === sessionKey(session);
-    const { path, ...pane } = session;
     const record: ThreadRecord = {
-      ...pane,
+      ...unreportedSession(session),
       thread: thread.id,
       server: to.server.name,
       channel: to.channel,
       title,
-      cwd: path,
       inChannel,
-      project: '',
-      claudeSession: '',
-      transcript: '',
-      state: 'idle',
       shell,
-      at: Date.now(),
       // Messages of an older session with this name are not messages of this one.
       last: isSame ? before.last : (thread.lastMessageId ?? thread.id),
       posted: before?.posted ?? [],

@@ -4,47 +4,29 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../core/config.ts';
-import { createKeyedQueue } from '../core/keyed-queue.ts';
-import type { Log } from '../core/log.ts';
+import { createNextRun } from '../core/keyed-queue.ts';
 import { keepTrying } from '../core/retry-with-pauses.ts';
 import { snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { archiveThread } from '../discord/threads.ts';
 import { tryBestEffort } from '../home/atomic-write.ts';
-import type { Home } from '../home/home.ts';
 import { loadAutoThreads } from '../home/installed.ts';
 import { loadStreamRecords } from '../home/stream-record.ts';
 import { watchFolder } from '../home/watch-folder.ts';
-import type { HostList } from '../tmux/host-list.ts';
 import { stopKeepingAll } from '../tmux/sessions.ts';
 import type { KnownThreads } from './connections.ts';
-import { endedNotice } from './ended-notice.ts';
-import { createEndFinisher } from './finish-session-ends.ts';
+import { talksInChannel } from './destination.ts';
+import { createEndFinisher, endedNotice } from './ended-notice.ts';
 import { postNotice } from './notices.ts';
 import { sessionPanes } from './panes.ts';
 import { reconcile, type ThreadChange } from './reconcile.ts';
 import { sessionKey } from './registry.ts';
-import { likelyAgent } from './remembered-session.ts';
-import type { Threads } from './session-threads.ts';
+import { unreportedSession } from './session-pane.ts';
 import type { Shared } from './shared-services.ts';
-import { talksInChannel } from './talking-channel.ts';
 
-interface Lifecycle {
-  /** Runs once now, for all hosts. */
-  run(): Promise<void>;
-  close(): void;
-}
-
-interface LifecycleOptions {
-  readonly home: Home;
-  readonly config: Config;
-  readonly hosts: HostList;
-  readonly threads: Threads;
+interface LifecycleOptions extends Pick<Shared, 'home' | 'config' | 'hosts' | 'threads' | 'log' | 'sessionsChanged'> {
   /** The open threads that the gateway reported, per server. */
   readonly known: readonly KnownThreads[];
-  readonly log: Log;
-  readonly sessionsChanged: Shared['sessionsChanged'];
   /** How long a session may take to start. */
   readonly startsMs?: number | undefined;
 }
@@ -60,7 +42,7 @@ const UNWATCHED_MS = 2_000;
 const YOUNG_MS = 60_000;
 const LEFT = '➡️ This session no longer uses this thread.';
 
-export function startLifecycle(options: LifecycleOptions): Lifecycle {
+export function startLifecycle(options: LifecycleOptions) {
   const { home, config, hosts, threads, log } = options;
   const { registry, connections } = threads;
   const hints = join(home.folder('state'), 'tmux-events');
@@ -68,9 +50,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
   const startsMs = options.startsMs ?? STARTS_MS;
   const closing = new AbortController();
   const finishEnds = createEndFinisher(options);
-  const inTurn = createKeyedQueue();
-  /** The next run of a host, if it has not begun. */
-  const next = new Map<string, Promise<void>>();
+  const nextRun = createNextRun<void>();
   let due: NodeJS.Timeout | undefined;
 
   async function onHost(host: string): Promise<void> {
@@ -109,18 +89,7 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
       case 'adopt': {
         const reported = registry.get(change.record.thread);
         if (reported !== undefined && sessionKey(reported) !== sessionKey(change.record)) return; // meanwhile
-        const { path, ...pane } = change.session;
-        const fresh = { project: '', claudeSession: '', transcript: '', state: 'idle', shell: 'found' } as const;
-        const at = Date.now();
-        registry.change(change.record.thread, {
-          ...pane,
-          cwd: path,
-          ...fresh,
-          toldUnheard: false,
-          at,
-          agent: likelyAgent(pane),
-        });
-        return;
+        return void registry.change(change.record.thread, unreportedSession(change.session));
       }
       case 'rename':
         // Letters that are read after the session has ended get its name from here.
@@ -147,24 +116,21 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
         return threads.archive(thread, { ended: record });
       }
       case 'close-stray': {
-        const { id } = change.thread;
-        const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
-        if (known === undefined) return;
-        await postNotice(known.rest, id, [id, 'closed', minute()], {
-          content: `⏹️ The session has ended. ${untrustedCode(`!new ${change.name}`)} starts one with this name.`,
-          silent: true,
-        });
-        return archiveThread(known.rest, id);
+        const content = `⏹️ The session has ended. ${untrustedCode(`!new ${change.name}`)} starts one with this name.`;
+        return archiveStray(change.thread.id, ['closed', minute()], content);
       }
-      case 'leave-stray': {
-        const { id } = change.thread;
-        const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
-        // A new thread may not be in the registry yet.
-        if (known === undefined || known.rest.serverTime() - snowflakeTime(id) < YOUNG_MS) return;
-        await postNotice(known.rest, id, [id, 'left'], { content: LEFT, silent: true });
-        return archiveThread(known.rest, id);
-      }
+      case 'leave-stray':
+        return archiveStray(change.thread.id, ['left'], LEFT);
     }
+  }
+
+  async function archiveStray(id: string, about: readonly (string | number)[], content: string): Promise<void> {
+    const known = options.known.find((one) => one.all().some((thread) => thread.id === id));
+    if (known === undefined) return;
+    // A new thread may not be in the registry yet.
+    if (content === LEFT && known.rest.serverTime() - snowflakeTime(id) < YOUNG_MS) return;
+    await postNotice(known.rest, id, [id, ...about], { content, silent: true });
+    return archiveThread(known.rest, id);
   }
 
   /** An earlier process may have been killed while it started a session. A host that cannot be reached now is asked later. */
@@ -182,17 +148,13 @@ export function startLifecycle(options: LifecycleOptions): Lifecycle {
    * for Discord's limits, holds up no other host.
    */
   function runOn(host: string): Promise<void> {
-    const run = next.get(host) ?? inTurn(host, () => begin(host));
-    next.set(host, run);
-    return run;
+    return nextRun(host, async () => {
+      await finishEnds(host);
+      await onHost(host).catch((error: Error) => log.info('lifecycle', { host, because: error.message }));
+    });
   }
 
-  async function begin(host: string): Promise<void> {
-    next.delete(host);
-    await finishEnds(host);
-    await onHost(host).catch((error: Error) => log.info('lifecycle', { host, because: error.message }));
-  }
-
+  /** Once now, for all hosts. */
   async function run(): Promise<void> {
     await Promise.all(hosts.names().map(runOn));
   }

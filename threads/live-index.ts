@@ -9,16 +9,8 @@ export interface SessionIds {
   readonly group?: string | undefined;
 }
 
-interface LiveIndex {
-  /** `before`: the record of the same thread until now. `record` is undefined if the thread was forgotten. */
-  set(record: ThreadRecord | undefined, before: ThreadRecord | undefined): void;
-  /** The newest one, if several threads belong to it. */
-  ofSession(host: string, session: SessionIds): ThreadRecord | undefined;
-  ofPane(host: string, serverPid: number, paneId: string): ThreadRecord | undefined;
-}
-
 /** `keyOf`: the same for all views of a session. */
-export function createLiveIndex(records: Iterable<ThreadRecord>, keyOf: (session: SessionIds) => string): LiveIndex {
+export function createLiveIndex(records: Iterable<ThreadRecord>, keyOf: (session: SessionIds) => string) {
   /** By key, then by thread. */
   const all = new Map<string, Map<string, ThreadRecord>>();
 
@@ -28,6 +20,7 @@ export function createLiveIndex(records: Iterable<ThreadRecord>, keyOf: (session
     return [`${host} ${keyOf(record)}`, paneKey(host, serverPid, paneId)];
   }
 
+  /** `before`: the record of the same thread until now. `record` is undefined if the thread was forgotten. */
   function set(record: ThreadRecord | undefined, before: ThreadRecord | undefined): void {
     const keys = keysOf(record);
     if (before !== undefined) for (const key of keysOf(before)) if (!keys.includes(key)) remove(key, before.thread);
@@ -41,6 +34,7 @@ export function createLiveIndex(records: Iterable<ThreadRecord>, keyOf: (session
     if (found?.size === 0) all.delete(key);
   }
 
+  /** If several threads belong to it. */
   function newest(key: string): ThreadRecord | undefined {
     let found: ThreadRecord | undefined;
     for (const one of all.get(key)?.values() ?? []) if (found === undefined || one.at > found.at) found = one;
@@ -50,8 +44,8 @@ export function createLiveIndex(records: Iterable<ThreadRecord>, keyOf: (session
   for (const record of records) set(record, undefined);
   return {
     set,
-    ofSession: (host, session) => newest(`${host} ${keyOf(session)}`),
-    ofPane: (host, serverPid, paneId) => newest(paneKey(host, serverPid, paneId)),
+    ofSession: (host: string, session: SessionIds) => newest(`${host} ${keyOf(session)}`),
+    ofPane: (host: string, serverPid: number, paneId: string) => newest(paneKey(host, serverPid, paneId)),
   };
 }
 

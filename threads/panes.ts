@@ -11,11 +11,10 @@ import { isSocketPath } from '../tmux/pane.ts';
 import { listSessions, type Session } from '../tmux/sessions.ts';
 import { type Tmux, tmuxOn, unlessGone } from '../tmux/tmux.ts';
 import { channelsOf } from './connections.ts';
+import { talksInChannel } from './destination.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
-import { likelyAgent } from './remembered-session.ts';
-import { isSessionOf, titleOf } from './session-pane.ts';
+import { isSessionOf, titleOrNone, unreportedSession } from './session-pane.ts';
 import type { SessionPane, Threads } from './session-threads.ts';
-import { talksInChannel } from './talking-channel.ts';
 
 export interface FoundPane {
   readonly tmux: Tmux;
@@ -62,25 +61,15 @@ export function createPaneFinder(
     const session =
       (known && sessions.find((one) => sessionKey(one) === sessionKey(known))) ??
       // A session with this name that belongs to another channel is not this thread's.
-      sessions.find((one) => titled(one, config) === (known?.title ?? thread.title) && belongs(one));
+      sessions.find((one) => titleOrNone(one, config) === (known?.title ?? thread.title) && belongs(one));
     if (session === undefined) return undefined;
     const other = registry.ofSession(host, session);
     if (other !== undefined && other.thread !== thread.id) return undefined;
-    const { path, ...pane } = session;
     const record: ThreadRecord = {
       ...(known ?? unknownThread(thread, serverOf(thread.parentId))),
-      ...pane,
-      cwd: path,
-      project: '',
-      claudeSession: '',
-      transcript: '',
+      ...unreportedSession(session),
       closed: false,
       ending: false,
-      toldUnheard: false,
-      agent: likelyAgent(session),
-      state: 'idle',
-      shell: 'found',
-      at: Date.now(),
     };
     registry.put(record);
     return record;
@@ -107,24 +96,7 @@ export function createPaneFinder(
 }
 
 /** The fields of a record that are not about its session. */
-type OfThread = Pick<
-  ThreadRecord,
-  | 'thread'
-  | 'title'
-  | 'server'
-  | 'channel'
-  | 'last'
-  | 'posted'
-  | 'deliveries'
-  | 'archived'
-  | 'deleted'
-  | 'toldUnheard'
-  | 'stoppedAt'
-  | 'inChannel'
-  | 'adopted'
->;
-
-function unknownThread({ id, title, parentId }: AThread, server: string): OfThread {
+function unknownThread({ id, title, parentId }: AThread, server: string) {
   return {
     thread: id,
     title,
@@ -135,19 +107,10 @@ function unknownThread({ id, title, parentId }: AThread, server: string): OfThre
     deliveries: [],
     archived: 'no',
     deleted: false,
-    toldUnheard: false,
     stoppedAt: 0,
     adopted: 'no',
     inChannel: id === parentId,
-  };
-}
-
-function titled(session: Parameters<typeof titleOf>[0], config: Config): string | undefined {
-  try {
-    return titleOf(session, config);
-  } catch {
-    return undefined;
-  }
+  } as const;
 }
 
 // Lists the sessions of a host, each with its active pane, on all tmux servers that we know there.

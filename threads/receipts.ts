@@ -170,7 +170,7 @@ export function confirmedBy(
   letter: ReceiptLetter,
 ): ConfirmedDelivery {
   if (deliveries.some(({ receipt }) => receipt === letter.id)) return { ids: [], deliveries };
-  return matched(deliveries, prompts, letter, Number.POSITIVE_INFINITY);
+  return confirmedByTurn(deliveries, prompts, letter, Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -178,15 +178,6 @@ export function confirmedBy(
  * hook has reported since the last turn (`since`) are matched first.
  */
 export function confirmedByTurn(
-  deliveries: readonly DeliveryRecord[],
-  prompts: readonly string[],
-  letter: ReceiptLetter,
-  since: number,
-): ConfirmedDelivery {
-  return matched(deliveries, prompts, letter, since);
-}
-
-function matched(
   deliveries: readonly DeliveryRecord[],
   prompts: readonly string[],
   letter: ReceiptLetter,

@@ -4,7 +4,7 @@
 import { parseThreadTitle } from '../core/thread-title.ts';
 import type { ThreadRef } from '../discord/threads.ts';
 import { sessionKey, type ThreadRecord } from './registry.ts';
-import { titleOf } from './session-pane.ts';
+import { titleOrNone } from './session-pane.ts';
 import type { SessionPane } from './session-threads.ts';
 
 export interface HostState {
@@ -73,7 +73,7 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
       changes.push({ do: 'move', record, session });
       continue;
     }
-    const title = titleOrNone(session, defaultHost);
+    const title = titleOrNone(session, state);
     // Renaming would reopen an archived thread.
     const isOpen = record.archived === 'no' && !record.deleted;
     if (title !== undefined && title !== record.title && isOpen)
@@ -102,7 +102,7 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
   if (!state.auto) return changes;
   const ignored = state.ignore.map((pattern) => new RegExp(pattern, 'u'));
   for (const session of sessions) {
-    if (taken.has(sessionKey(session)) || titleOrNone(session, defaultHost) === undefined) continue;
+    if (taken.has(sessionKey(session)) || titleOrNone(session, state) === undefined) continue;
     if (ignored.some((pattern) => pattern.test(session.sessionName.slice(0, 200)))) continue;
     if (channelOf(session) === undefined) continue;
     taken.set(sessionKey(session), undefined);
@@ -111,15 +111,6 @@ export function reconcile(state: HostState): readonly ThreadChange[] {
   return changes;
 }
 
-/** Undefined if the name does not fit into a title. */
 function nameOf({ group, sessionName }: SessionPane): string {
   return group ?? sessionName;
-}
-
-function titleOrNone(session: SessionPane, defaultHost: string): string | undefined {
-  try {
-    return titleOf(session, { defaultHost });
-  } catch {
-    return undefined;
-  }
 }

@@ -8,34 +8,24 @@ import { withoutAgent } from '../core/project.ts';
 import { type SessionSettings, settingsSchema } from '../core/session-settings.ts';
 import type { ThreadRecord } from './registry.ts';
 
-interface SessionStart {
-  readonly directory: string;
-  /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
-  readonly command: readonly string[];
-  /** The agent, if it is not Claude Code. */
-  readonly agent?: string | undefined;
-  /** Why its agent guarantees less than usual. */
-  readonly weaker?: string | undefined;
-  /** What was asked for it. */
-  readonly settings?: SessionSettings | undefined;
-  /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
-  readonly declared?: 'new' | 'continued' | undefined;
-  /** The bridge that started it: another one may declare the same session. */
-  readonly by?: string | undefined;
-  /** The request of an agent that started it. */
-  readonly request?: string | undefined;
-}
-
 const startSchema = z.object({
   directory: z.string(),
-  command: z.array(z.string()),
+  /** As the user gave it: without our settings, and without a conversation to resume. Empty for the configured agent. */
+  command: z.array(z.string()).readonly(),
+  /** The agent, if it is not Claude Code. */
   agent: z.string().regex(AGENT_NAME).optional().catch(undefined),
+  /** Why its agent guarantees less than usual. */
   weaker: z.string().max(500).optional().catch(undefined),
+  /** What was asked for it. */
   settings: settingsSchema.optional().catch(undefined),
+  /** It is declared in the configuration: tmux keeps its pane, so that its exit code can be read. */
   declared: z.enum(['new', 'continued']).optional(),
+  /** The bridge that started it: another one may declare the same session. */
   by: z.string().optional(),
+  /** The request of an agent that started it. */
   request: z.string().optional(),
 });
+type SessionStart = Readonly<z.output<typeof startSchema>>;
 const LONGEST = 8_000;
 
 /** For the option of its tmux session, from where it gets into the registry. */

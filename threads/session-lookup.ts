@@ -1,9 +1,8 @@
 // Finds the session that a letter came from, by the pane and tmux server of its hook. If the pane is gone, the registry
 // still knows it.
 
-import { createHookPanes, type FindHookPane } from '../tmux/hook-panes.ts';
 import type { HostList } from '../tmux/host-list.ts';
-import { readTmuxVariable } from '../tmux/pane.ts';
+import { createHookPanes, type FindHookPane, readTmuxVariable } from '../tmux/pane.ts';
 import type { Registry } from './registry.ts';
 import { paneOfRecord } from './session-pane.ts';
 import type { SessionPane } from './session-threads.ts';

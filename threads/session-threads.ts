@@ -14,11 +14,17 @@ import type { Repository } from '../hosts/repository.ts';
 import type { CurrentPane } from '../tmux/pane.ts';
 import { createBinder, isAt } from './bind-session.ts';
 import type { Connections } from './connections.ts';
-import { type Destination, projectOfPlace, type SessionPlace } from './destination.ts';
+import {
+  type Destination,
+  projectOfPlace,
+  type SessionPlace,
+  type Talk,
+  talkOf,
+  talksInChannel,
+} from './destination.ts';
 import { postNotice } from './notices.ts';
 import { openRegistry, type Registry, sessionKey, type ThreadRecord } from './registry.ts';
 import { titleOf } from './session-pane.ts';
-import { type Talk, talkOf, talksInChannel } from './talking-channel.ts';
 
 /** A session and one of its panes. */
 export interface SessionPane extends CurrentPane {
@@ -59,7 +65,7 @@ export interface Threads {
   heardActive(channels: readonly string[], open: ReadonlySet<string>): Promise<void>;
 }
 
-interface ThreadsOptions {
+export interface ThreadsOptions {
   readonly home: Home;
   readonly config: Config;
   readonly connections: Connections;

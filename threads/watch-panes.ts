@@ -1,9 +1,8 @@
 // Watches the panes of all threads and tells what changes: the state of each session, and what its screen shows.
 //
 // - `onState` is called within a second of a change here, and at once for what hooks, prompts and messages report.
-// - `onScreen` is called when a pane shows something else than before: twice in a row, so that no half-drawn screen is
-//   told. With `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see
-//   `screenFingerprint`).
+// - `onScreen` is called when a pane shows something else than before: twice in a row, so that no half-drawn screen is told. With
+//   `look.kind === 'gone'` the pane has ended. A status line or a spinner alone is no change (see `screenFingerprint`).
 //
 // This machine is looked at about once a second. Other hosts say when a pane moves (hosts/collect-letters-script.ts).
 
@@ -11,12 +10,14 @@ import type { AgentScreen } from '../agents/screen.ts';
 import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import type { LookResult } from '../tmux/look.ts';
 import { createLooks, type PaneLooks } from './look-rounds.ts';
-import { addReading, isUnsure, type SeenPane } from './pane-view.ts';
 import { readPane } from './read-pane.ts';
 import type { ThreadRecord } from './registry.ts';
 import {
+  addReading,
   isSameState,
+  isUnsure,
   readingOf,
+  type SeenPane,
   type SessionState,
   type StateName,
   stateOfSession,

@@ -1,6 +1,6 @@
 // Presses named keys in a pane, with the same guards and marks as a message. Only listed keys are allowed, so no text can be typed.
 
-import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import {
@@ -14,7 +14,7 @@ import {
   sameFormat,
   seenFormat,
 } from './pane.ts';
-import type { Tmux } from './tmux.ts';
+import { type Tmux, unlessGone } from './tmux.ts';
 
 export type Press =
   | { readonly kind: 'pressed' }
@@ -122,16 +122,14 @@ async function press(tmux: Tmux, guard: PaneGuard, options: ShOptions, stroke: S
     marks.join(' ; '),
     String(Math.ceil((options.timeoutMs ?? PRESS_WITHIN_MS) / 1_000)),
   ];
-  try {
-    const printed = await tmux.script(PRESS_SCRIPT, args, { doing: `press a key in pane ${paneId}`, ...options });
-    const line = printed.replace(/\n$/, '');
-    if (line === 'PRESSED') return { kind: 'pressed' };
-    if (line === 'ALREADY') return { kind: 'already' };
-    return { kind: 'refused', ...refusalOf(guard, line.replace(/^REFUSED /, '')) };
-  } catch (error) {
-    if (isThreadmuxError(error, 'session_not_found')) return { kind: 'refused', because: 'gone', seen: undefined };
-    throw error;
-  }
+  const printed = await tmux
+    .script(PRESS_SCRIPT, args, { doing: `press a key in pane ${paneId}`, ...options })
+    .catch(unlessGone(undefined));
+  if (printed === undefined) return { kind: 'refused', because: 'gone', seen: undefined };
+  const line = printed.replace(/\n$/, '');
+  if (line === 'PRESSED') return { kind: 'pressed' };
+  if (line === 'ALREADY') return { kind: 'already' };
+  return { kind: 'refused', ...refusalOf(guard, line.replace(/^REFUSED /, '')) };
 }
 
 // Leaves copy mode (or any other tmux mode), so that the program can be seen and typed into.

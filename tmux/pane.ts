@@ -2,6 +2,7 @@
 // The conditions are tmux formats; every value is validated before it is put into one.
 
 import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { createConcurrencyLimit, createNextRun } from '../core/keyed-queue.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { Host } from '../hosts/host.ts';
 import { readRow, rowFormat, START_OPTION, tmuxOn } from './tmux.ts';
@@ -148,7 +149,7 @@ export interface CurrentPane extends PaneRef {
   readonly started?: string | undefined;
 }
 
-const CURRENT_PANE_VARIABLES = [
+export const CURRENT_PANE_VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group'] as const),
   ...(['pane_current_command', 'pane_current_path', START_OPTION] as const),
 ];
@@ -171,10 +172,17 @@ export async function currentPane(host: Host, tmuxVariable: string, paneId: stri
   const row = readRow(CURRENT_PANE_VARIABLES, printed.replace(/\n$/, ''));
   // For a missing pane tmux prints empty values, and there may be a new server on the old socket.
   if (row?.pane_id !== paneId || Number(row.pid) !== server.pid) return undefined;
+  return toCurrentPane(row, server.socket);
+}
+
+export function toCurrentPane(
+  row: Readonly<Record<(typeof CURRENT_PANE_VARIABLES)[number], string>>,
+  socket: string,
+): CurrentPane {
   return {
-    socket: server.socket,
-    serverPid: server.pid,
-    paneId,
+    socket,
+    serverPid: Number(row.pid),
+    paneId: row.pane_id,
     panePid: Number(row.pane_pid),
     sessionId: row.session_id,
     sessionName: row.session_name,
@@ -194,4 +202,32 @@ export function isSocketPath(path: string): boolean {
 export function readTmuxVariable(value: string): { socket: string; pid: number } | undefined {
   const [, socket, pid] = value.match(/^(\/.*),(\d{1,15}),\d+$/s) ?? [];
   return socket === undefined || !isSocketPath(socket) ? undefined : { socket, pid: Number(pid) };
+}
+
+export type FindHookPane = typeof currentPane;
+
+/** Processes that look for panes at the same time. */
+const AT_ONCE = 4;
+
+/**
+ * Also if very many are asked for at once, such as after a flood of reports of panes that are gone: then one list per tmux server says
+ * which panes exist.
+ */
+export function createHookPanes(): FindHookPane {
+  const inTurn = createConcurrencyLimit(AT_ONCE);
+  const nextList = createNextRun<ReadonlySet<string>>();
+  return async (host, tmuxVariable, paneId) => {
+    const server = readTmuxVariable(tmuxVariable);
+    if (server === undefined) return undefined;
+    const { socket, pid } = server;
+    const panes = () => nextList(`${host.name} ${socket}`, () => panesOf(host, socket));
+    if (inTurn.isFull() && !(await panes()).has(`${pid} ${paneId}`)) return undefined;
+    return inTurn(() => currentPane(host, tmuxVariable, paneId));
+  };
+}
+
+/** Empty if there is no such server. */
+async function panesOf(host: Host, socket: string): Promise<ReadonlySet<string>> {
+  const list = 't list-panes -a -F "#{pid} #{pane_id}" 2> /dev/null || :';
+  return new Set((await tmuxOn(host, socket).script(list, [], { doing: 'list the panes' })).split('\n'));
 }

@@ -2,29 +2,26 @@
 
 import { createLastParsed } from '../core/last-parsed.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { isPaneFormat, isPaneId, type PaneRef } from './pane.ts';
-import { readRow, rowFormat, START_OPTION, type Tmux, unlessGone } from './tmux.ts';
+import {
+  CURRENT_PANE_VARIABLES,
+  type CurrentPane,
+  isPaneFormat,
+  isPaneId,
+  type PaneRef,
+  toCurrentPane,
+} from './pane.ts';
+import { readRow, rowFormat, type Tmux, unlessGone } from './tmux.ts';
 
-export interface RunPane extends PaneRef {
-  /** The socket of its server. */
-  readonly socket: string;
-  readonly sessionId: string;
-  readonly sessionName: string;
-  readonly group: string | undefined;
+export interface RunPane extends CurrentPane {
   readonly createdAt: number;
-  /** How threadmux started the session. */
-  readonly started: string | undefined;
-  readonly command: string;
-  readonly path: string;
   readonly dead: boolean;
   /** Undefined while it runs, or if a signal ended it. */
   readonly exitStatus: number | undefined;
 }
 
 const VARIABLES = [
-  ...(['pane_id', 'pid', 'pane_pid', 'session_id', 'session_name', 'session_group', 'session_created'] as const),
-  ...(['pane_dead', 'pane_dead_status', 'pane_current_command', 'pane_current_path', START_OPTION] as const),
-  'socket_path' as const,
+  ...CURRENT_PANE_VARIABLES,
+  ...(['session_created', 'pane_dead', 'pane_dead_status', 'socket_path'] as const),
 ];
 
 type ReadRunPanes = (socket: string, printed: string) => readonly RunPane[];
@@ -54,17 +51,8 @@ function toRunPane(line: string): RunPane | undefined {
   const row = readRow(VARIABLES, line);
   if (row === undefined) return undefined;
   return {
-    paneId: row.pane_id,
-    serverPid: Number(row.pid),
-    panePid: Number(row.pane_pid),
-    sessionId: row.session_id,
-    sessionName: row.session_name,
-    group: row.session_group || undefined,
-    socket: row.socket_path,
+    ...toCurrentPane(row, row.socket_path),
     createdAt: Number(row.session_created) * 1_000,
-    started: row[START_OPTION] || undefined,
-    command: row.pane_current_command,
-    path: row.pane_current_path,
     dead: row.pane_dead === '1',
     exitStatus: row.pane_dead_status === '' ? undefined : Number(row.pane_dead_status),
   };

@@ -2,9 +2,8 @@
 // and no session name is ever read as a command. Their reports are only hints; the list of sessions decides.
 
 import { createHash } from 'node:crypto';
-import { isThreadmuxError } from '../core/errors.ts';
 import { quoteShellWord } from '../core/shell-word.ts';
-import type { Tmux } from './tmux.ts';
+import { type Tmux, unlessGone } from './tmux.ts';
 
 const EVENTS = ['created', 'closed', 'renamed'] as const;
 const MARK = '# threadmux';
@@ -80,25 +79,26 @@ export function removeSourceLine(text: string, confs?: readonly string[]): strin
 }
 
 /** Loads the hooks into the running server; false if no server runs. */
-export async function loadHooks(tmux: Tmux, conf: string): Promise<boolean> {
-  return unlessGone(async () => {
-    await tmux.run(['source-file', asPattern(conf)], { doing: 'set its hooks' });
-    return true;
-  });
+export function loadHooks(tmux: Tmux, conf: string): Promise<boolean> {
+  return tmux
+    .run(['source-file', asPattern(conf)], { doing: 'set its hooks' })
+    .then(() => true)
+    .catch(unlessGone(false));
 }
 
 /** Removes our hooks, and no others, from the running server; false if it has none. */
-export async function unloadHooks(tmux: Tmux, place = OWN_PLACE): Promise<boolean> {
-  return unlessGone(async () => {
-    const hooks = await tmux.run(['show-hooks', '-g'], { doing: 'read its hooks' });
-    const ours = EVENTS.filter((event) =>
-      hooks.split('\n').some((line) => line.startsWith(hookName(event, place)) && line.includes(place.option)),
-    );
-    for (const event of ours)
-      await tmux.run(['set-hook', '-gu', hookName(event, place)], { doing: 'remove its hooks' });
-    await tmux.run(['set-option', '-gqu', place.option], { doing: 'remove its hooks' });
-    return ours.length > 0;
-  });
+export function unloadHooks(tmux: Tmux, place = OWN_PLACE): Promise<boolean> {
+  return removeHooks(tmux, place).catch(unlessGone(false));
+}
+
+async function removeHooks(tmux: Tmux, place: HookPlace): Promise<boolean> {
+  const hooks = await tmux.run(['show-hooks', '-g'], { doing: 'read its hooks' });
+  const ours = EVENTS.filter((event) =>
+    hooks.split('\n').some((line) => line.startsWith(hookName(event, place)) && line.includes(place.option)),
+  );
+  for (const event of ours) await tmux.run(['set-hook', '-gu', hookName(event, place)], { doing: 'remove its hooks' });
+  await tmux.run(['set-option', '-gqu', place.option], { doing: 'remove its hooks' });
+  return ours.length > 0;
 }
 
 function hookName(event: (typeof EVENTS)[number], { index }: HookPlace): string {
@@ -108,13 +108,4 @@ function hookName(event: (typeof EVENTS)[number], { index }: HookPlace): string 
 /** source-file expands glob patterns. */
 function asPattern(path: string): string {
   return path.replace(/[\\*?[\]]/g, '\\$&');
-}
-
-async function unlessGone(act: () => Promise<boolean>): Promise<boolean> {
-  try {
-    return await act();
-  } catch (error) {
-    if (isThreadmuxError(error, 'session_not_found')) return false;
-    throw error;
-  }
 }

@@ -47,12 +47,9 @@ export const unlessGone =
 /** What one command prints, such as the list of the sessions. A hostile host could print millions of rows. */
 const MOST_BYTES = 256 * 1024;
 
-/** A shell that ssh runs for a command often has a shorter PATH than the user's login shell. -u: names are UTF-8. */
 const PRELUDE = `tmux=$1; socket=$2; shift 2
-PATH="$PATH:/opt/homebrew/bin:/usr/local/bin:/opt/local/bin:/home/linuxbrew/.linuxbrew/bin:/snap/bin:$HOME/.local/bin:$HOME/bin:/usr/bin:/bin"
-export PATH; unset TMUX TMUX_PANE
-command -v "$tmux" >/dev/null 2>&1 || exit ${NO_TMUX}
-${TMUX_FUNCTION}`;
+${TMUX_FUNCTION}command -v "$tmux" >/dev/null 2>&1 || exit ${NO_TMUX}
+`;
 
 /** tmux ends a command at a trailing ";" of any argument, even in argv. */
 function keepSemicolon(argument: string): string {

@@ -1,7 +1,7 @@
 // Types one message into one pane: pastes the text, waits until it is seen, presses Enter. Each step checks that the pane is still the same.
 // Calling it again with the same id is always safe: nothing is typed twice.
 
-import { isThreadmuxError, ThreadmuxError } from '../core/errors.ts';
+import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
 import { isKey, type Press, TYPE_SCRIPT } from './keys.ts';
@@ -16,7 +16,7 @@ import {
   sameFormat,
   seenFormat,
 } from './pane.ts';
-import type { Tmux } from './tmux.ts';
+import { type Tmux, unlessGone } from './tmux.ts';
 
 interface TypedMessage {
   /**
@@ -87,17 +87,10 @@ export async function typeMessage(
           ...shown.parts,
         ]),
   ];
-  try {
-    const printed = await tmux.script(TYPE_SCRIPT, args, {
-      doing: `type into pane ${guard.pane.paneId}`,
-      ...call,
-      input: bytes,
-    });
-    return readDelivery(printed, guard, tmux.host.name, bytes.length);
-  } catch (error) {
-    if (isThreadmuxError(error, 'session_not_found')) return { kind: 'refused', because: 'gone', seen: undefined };
-    throw error;
-  }
+  const doing = `type into pane ${guard.pane.paneId}`;
+  const printed = await tmux.script(TYPE_SCRIPT, args, { doing, ...call, input: bytes }).catch(unlessGone(undefined));
+  if (printed === undefined) return { kind: 'refused', because: 'gone', seen: undefined };
+  return readDelivery(printed, guard, tmux.host.name, bytes.length);
 }
 
 /** Pastes a text into the field of the dialog that `guard.shows` describes, without Enter. Once per id, like `pressInDialog`. */

@@ -2,18 +2,16 @@
 
 import { guardForPrompt } from '../../core/untrusted-text.ts';
 import type { AgentDriver } from '../driver.ts';
-import { permissionOutput } from './answer.ts';
 import { BUILTIN_COMMANDS } from './commands/builtin.ts';
 import { LIST_OWN_COMMANDS, parseOwnCommands } from './commands/own-commands.ts';
 import { parsePrinted, READ_TRANSCRIPT_END } from './commands/printed.ts';
 import { headlessClaude } from './headless.ts';
-import { readHookEvent } from './hook-event.ts';
+import { permissionOutput, readHookEvent } from './hook-event.ts';
 import { launchClaude } from './launch.ts';
-import { boxHolds, timesShown } from './screen/box-text.ts';
 import { DIALOG, readScreen } from './screen/screen.ts';
-import { boxWhileTyping, shownText } from './screen/shown-text.ts';
 import { readTurn, toolAnswered } from './transcript/transcript.ts';
 import { waitUntilSettled } from './transcript/transcript-file.ts';
+import { boxHolds, boxWhileTyping, shownText, timesShown } from './typing.ts';
 import { limitChoice, parseUsageLimit } from './usage-limit.ts';
 
 export const claude: AgentDriver = {

@@ -3,8 +3,8 @@
 import * as z from 'zod';
 import { parsedForeignJson } from '../../core/json.ts';
 import { ownValue } from '../../core/own-value.ts';
+import { splitCommand } from '../driver.ts';
 import type { HeadlessEvent, HeadlessReader, HeadlessRunner } from '../headless.ts';
-import { splitCommand } from '../split-command.ts';
 import { headlessLabel } from '../tool-label.ts';
 import { shellCommand } from './companion/thread-events.ts';
 

@@ -3,26 +3,24 @@
 
 import * as z from 'zod';
 import type { PromptDecision } from '../../core/prompt.ts';
-import type { AgentEvent, AskedEvent } from '../event.ts';
+import { type AgentEvent, type AskedEvent, wordSchema } from '../event.ts';
 
-const word = z.string().max(8_192);
-
-const base = { session_id: word, cwd: word, turn_id: word.optional() };
+const base = { session_id: wordSchema, cwd: wordSchema, turn_id: wordSchema.optional() };
 /** A list or a text is shown, too, before it is allowed. */
 const toolInput = z
   .record(z.string(), z.unknown())
   .or(
     z.unknown().transform((input): Record<string, unknown> => (input === undefined || input === null ? {} : { input })),
   );
-const tool = { tool_name: word, tool_input: toolInput };
+const tool = { tool_name: wordSchema, tool_input: toolInput };
 
 const inputs = {
-  SessionStart: z.object({ ...base, source: word.optional(), model: word.optional() }),
+  SessionStart: z.object({ ...base, source: wordSchema.optional(), model: wordSchema.optional() }),
   UserPromptSubmit: z.object({ ...base, prompt: z.string() }),
   PreToolUse: z.object({ ...base, ...tool }),
   PermissionRequest: z.object({ ...base, ...tool }),
   Stop: z.object({ ...base, last_assistant_message: z.string().nullish() }),
-  SessionEnd: z.object({ ...base, reason: word.optional() }),
+  SessionEnd: z.object({ ...base, reason: wordSchema.optional() }),
 };
 
 const named = z.object({ hook_event_name: z.string() });

@@ -1,8 +1,8 @@
 // Gemini CLI: reports through the hooks of our extension. Its dialogs are answered by their keys, because nothing else can.
 
-import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
+import { quoteShellWord } from '../../core/shell-word.ts';
+import { type AgentDriver, type ExtensionPaths, extensionName, type Launch, type LaunchOptions } from '../driver.ts';
 import { GEMINI_COMMANDS } from './commands.ts';
-import { geminiExtension } from './extension.ts';
 import { readGeminiHook } from './hook-events.ts';
 import { geminiScreen, geminiTyping } from './typing.ts';
 
@@ -27,7 +27,11 @@ export const gemini: AgentDriver = {
   typing: geminiTyping,
   answer: () => undefined,
   commands: { builtin: GEMINI_COMMANDS },
-  extension: geminiExtension,
+  extension: {
+    isNeeded: true,
+    folder: ({ home }) => `.gemini/extensions/${extensionName(home)}`,
+    files: extensionFiles,
+  },
 };
 
 function launchGemini({ command, settings, resume, hasExtension, host }: LaunchOptions): Launch {
@@ -57,3 +61,21 @@ const MODES: Readonly<Record<NonNullable<LaunchOptions['settings']['permissionMo
   dontAsk: [],
   bypassPermissions: ['--approval-mode', 'yolo'],
 };
+
+/** Every hook returns at once, because Gemini CLI waits for it before it draws a dialog. */
+function extensionFiles({ scripts, home }: ExtensionPaths): Readonly<Record<string, string>> {
+  const command = `THREADMUX_HOME=${quoteShellWord(home)} ${quoteShellWord(`${scripts}/drop`)} gemini`;
+  const hook = { type: 'command', name: 'threadmux', command, timeout: TIMEOUT_MS };
+  const hooks = Object.fromEntries(EVENTS.map((event) => [event, [{ hooks: [hook] }]]));
+  return {
+    'gemini-extension.json': json({ name: extensionName(home), version: '1.0.0' }),
+    'hooks/hooks.json': json({ hooks }),
+  };
+}
+
+const EVENTS = ['SessionStart', 'BeforeAgent', 'BeforeTool', 'Notification', 'AfterAgent', 'SessionEnd'];
+const TIMEOUT_MS = 10_000;
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}

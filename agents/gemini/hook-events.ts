@@ -1,18 +1,17 @@
 // Translates the input of the hooks of Gemini CLI into our events. Only the fields that we use are checked.
 
 import * as z from 'zod';
-import type { AgentEvent } from '../event.ts';
+import { type AgentEvent, wordSchema } from '../event.ts';
 
-const word = z.string().max(8_192);
-const base = { session_id: word, cwd: word };
+const base = { session_id: wordSchema, cwd: wordSchema };
 
 const inputs = {
-  SessionStart: z.object({ ...base, source: word.optional() }),
+  SessionStart: z.object({ ...base, source: wordSchema.optional() }),
   BeforeAgent: z.object({ ...base, prompt: z.string() }),
-  BeforeTool: z.object({ ...base, tool_name: word, tool_input: z.record(z.string(), z.unknown()).catch({}) }),
-  Notification: z.object({ ...base, notification_type: word.optional(), message: z.string().catch('') }),
+  BeforeTool: z.object({ ...base, tool_name: wordSchema, tool_input: z.record(z.string(), z.unknown()).catch({}) }),
+  Notification: z.object({ ...base, notification_type: wordSchema.optional(), message: z.string().catch('') }),
   AfterAgent: z.object({ ...base, prompt_response: z.string().catch('') }),
-  SessionEnd: z.object({ ...base, reason: word.optional() }),
+  SessionEnd: z.object({ ...base, reason: wordSchema.optional() }),
 };
 
 const named = z.object({ hook_event_name: z.string() });

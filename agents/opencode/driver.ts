@@ -1,10 +1,9 @@
 // OpenCode: reports and answers through our plugin, which the start adds to the user's own configuration.
 
 import type { PromptDecision } from '../../core/prompt.ts';
-import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
+import { type AgentDriver, type ExtensionPaths, extensionName, type Launch, type LaunchOptions } from '../driver.ts';
 import { type AskedEvent, parseAgentEvent } from '../event.ts';
 import { headlessOpencode } from './headless.ts';
-import { opencodeExtension } from './installed.ts';
 import { NO_CONVERSATION } from './translate.ts';
 import { opencodeScreen, opencodeTyping } from './typing.ts';
 
@@ -26,7 +25,10 @@ export const opencode: AgentDriver = {
     ...['reporter.js', 'loose-fields.js', 'opencode/start', 'opencode/plugin.js', 'opencode/translate.js'],
     ...['opencode/held-texts.js', 'opencode/words.js'],
   ],
-  extension: opencodeExtension,
+  extension: {
+    folder: () => '.config/opencode/plugins',
+    files: (paths) => ({ [`${extensionName(paths.home)}.js`]: loaderOf(paths) }),
+  },
   launch,
   headless: headlessOpencode,
   readEvent: parseAgentEvent,
@@ -77,4 +79,15 @@ function labelsOf(question: AskedEvent['questions'][number] | undefined, answer:
   const labels = answer.split(', ');
   const areOptions = labels.every((label) => question?.options.some((one) => one.label === label));
   return question?.multiSelect && areOptions ? labels : [answer];
+}
+
+/** It makes an OpenCode report that threadmux did not start: it loads our plugin. */
+function loaderOf({ scripts, home }: ExtensionPaths): string {
+  const options = JSON.stringify({ home });
+  return [
+    '// Written by `threadmux install`: OpenCode reports to threadmux. `threadmux uninstall` removes it.',
+    `import { ThreadmuxPlugin as plugin } from ${JSON.stringify(`${scripts}/opencode/plugin.js`)};`,
+    `export const ThreadmuxPlugin = (input) => plugin(input, ${options});`,
+    '',
+  ].join('\n');
 }

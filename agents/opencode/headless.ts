@@ -3,9 +3,9 @@
 
 import * as z from 'zod';
 import { parsedForeignJson } from '../../core/json.ts';
+import { splitCommand } from '../driver.ts';
 import type { HeadlessEvent, HeadlessReader, HeadlessRunner } from '../headless.ts';
 import { type Fields, fieldsOf, textField } from '../loose-fields.ts';
-import { splitCommand } from '../split-command.ts';
 import { headlessLabel } from '../tool-label.ts';
 import { failureInOurWords, inOurWords } from './words.ts';
 

@@ -23,23 +23,13 @@ export type OpencodeStep =
   /** It was answered or is over. */
   | { readonly do: 'close'; readonly ask: string; readonly event: Sent<'resolved'> };
 
-interface OpencodeTranslator {
-  started(): readonly OpencodeStep[];
-  /** A slash command of the user's is about to become a prompt. */
-  command(session: string, name: string, args: string): void;
-  /** A prompt was entered. */
-  prompt(session: string, parts: readonly Fields[]): readonly OpencodeStep[];
-  event(type: string, properties: Fields): readonly OpencodeStep[];
-  ended(): readonly OpencodeStep[];
-}
-
 /** OpenCode has no conversation before the first prompt. */
 export const NO_CONVERSATION = 'new';
 /** A conversation that never ends must not fill the memory of OpenCode. */
 const MOST_SESSIONS = 1_000;
 
 /** `resumed`: the conversation that OpenCode was started with; empty if it is not known. */
-export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
+export function openTranslator(cwd: string, resumed = '') {
   const parents = new Map<string, string>();
   const turns = new Map<string, OpencodeTurn>();
   const commands = new Map<string, string>();
@@ -171,8 +161,10 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
   return {
     started: () => [drop('started', last)],
     ended: () => [drop('ended', last, { reason: 'exit' })],
-    command: (session, name, args) => void commands.set(session, `/${name} ${args}`.trim()),
-    prompt(session, parts) {
+    /** A slash command of the user's is about to become a prompt. */
+    command: (session: string, name: string, args: string) => void commands.set(session, `/${name} ${args}`.trim()),
+    /** A prompt was entered. */
+    prompt(session: string, parts: readonly Fields[]): readonly OpencodeStep[] {
       const prompt = commands.get(session) ?? promptInOurWords(parts);
       commands.delete(session);
       if (!turns.has(session)) turns.set(session, newTurn());
@@ -180,7 +172,7 @@ export function openTranslator(cwd: string, resumed = ''): OpencodeTranslator {
       last = session;
       return [...flush(session), drop('submitted', session, { prompt })];
     },
-    event(type, properties) {
+    event(type: string, properties: Fields): readonly OpencodeStep[] {
       switch (type) {
         case 'session.created':
         case 'session.updated':

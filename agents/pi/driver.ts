@@ -1,8 +1,7 @@
 // pi: reports through our extension. It asks for nothing, so there are no prompts to answer.
 
-import type { AgentDriver, Launch, LaunchOptions } from '../driver.ts';
+import { type AgentDriver, type ExtensionPaths, extensionName, type Launch, type LaunchOptions } from '../driver.ts';
 import { parseAgentEvent } from '../event.ts';
-import { piExtension } from './installed.ts';
 import { piScreen, piTyping } from './typing.ts';
 
 export const pi: AgentDriver = {
@@ -20,7 +19,10 @@ export const pi: AgentDriver = {
     resume: true,
   },
   files: ['reporter.js', 'loose-fields.js', 'pi/extension.js', 'pi/translate.js'],
-  extension: piExtension,
+  extension: {
+    folder: ({ home }) => `.pi/agent/extensions/${extensionName(home)}`,
+    files: (paths) => ({ 'index.js': loaderOf(paths) }),
+  },
   launch,
   readEvent: parseAgentEvent,
   screen: piScreen,
@@ -39,4 +41,14 @@ function launch({ command, settings, resume, scripts, home }: LaunchOptions): La
     ],
     environment: { THREADMUX_HOME: home },
   };
+}
+
+/** It makes a pi report that threadmux did not start: it loads our extension. */
+function loaderOf({ scripts, home }: ExtensionPaths): string {
+  return [
+    '// Written by `threadmux install`: pi reports to threadmux. `threadmux uninstall` removes it.',
+    `import report from ${JSON.stringify(`${scripts}/pi/extension.js`)};`,
+    `export default (pi) => report(pi, ${JSON.stringify(home)});`,
+    '',
+  ].join('\n');
 }

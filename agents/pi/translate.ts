@@ -13,16 +13,12 @@ export type PiStep =
   | { readonly do: 'unless it goes on'; readonly event: Fields }
   | { readonly do: 'goes on' };
 
-interface PiTranslator {
-  read(event: Fields, place: PiPlace): readonly PiStep[];
-}
-
-export function openPiTranslator(): PiTranslator {
+export function openPiTranslator() {
   /** The last text of the turn, not reported yet. */
   let held: { readonly id: string; readonly text: string } | undefined;
 
   return {
-    read(event, place) {
+    read(event: Fields, place: PiPlace): readonly PiStep[] {
       const drop = (name: string, more: Fields = {}): PiStep => ({
         do: 'drop',
         event: { event: name, ...place, ...more },

@@ -13,7 +13,7 @@ import { settingsOf } from '../../core/project.ts';
 import { sessionEnvironment } from '../../core/session-environment.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
-import { settingFor } from '../../core/setting-words.ts';
+import { settingFor } from '../../core/session-settings.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import { programPlace } from '../../install/program-files.ts';
 import { screenOf } from '../../threads/read-pane.ts';

@@ -1,7 +1,7 @@
 // What each tool does. Loaded at the first call, so that the server starts quickly; what types into panes only when it is used.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import { settingFor } from '../../core/setting-words.ts';
+import { settingFor } from '../../core/session-settings.ts';
 import { cleanInbound, untrustedText } from '../../core/untrusted-text.ts';
 import {
   allowedDirectory,

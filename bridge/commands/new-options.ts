@@ -4,7 +4,7 @@ import { allDrivers } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseSessionName, type SessionName } from '../../core/session-name.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
-import { oneOf, type SettingName, settingFor } from '../../core/setting-words.ts';
+import { oneOf, type SettingName, settingFor } from '../../core/session-settings.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 
 export interface NewOptions {

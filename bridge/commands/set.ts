@@ -3,8 +3,16 @@
 
 import { allDrivers, driverOf } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { PERMISSION_MODES, PROGRESS_LEVELS, type SessionSettings } from '../../core/session-settings.ts';
-import { MODEL_NAMES, oneOf, SETTING_KEYS, type SettingName, settingFor } from '../../core/setting-words.ts';
+import {
+  MODEL_NAMES,
+  oneOf,
+  PERMISSION_MODES,
+  PROGRESS_LEVELS,
+  SETTING_KEYS,
+  type SessionSettings,
+  type SettingName,
+  settingFor,
+} from '../../core/session-settings.ts';
 import { bold, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { driverOf } from '../../agents/list.ts';
 import type { SlashCommand } from '../../agents/slash-command.ts';
 import { labelOf } from '../../core/session-name.ts';
-import { SETTING_KEYS } from '../../core/setting-words.ts';
+import { SETTING_KEYS } from '../../core/session-settings.ts';
 import { neutralise } from '../../core/untrusted-text.ts';
 import type { Interaction, SlashCommandList, Suggestion } from '../../discord/interactions.ts';
 import type { CommandContext } from './command.ts';

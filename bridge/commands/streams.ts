@@ -5,7 +5,7 @@ import type { AgentDriver } from '../../agents/driver.ts';
 import { allDrivers } from '../../agents/list.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parsedJson } from '../../core/json.ts';
-import { settingFor } from '../../core/setting-words.ts';
+import { settingFor } from '../../core/session-settings.ts';
 import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
 import { archiveThread } from '../../discord/threads.ts';
 import { promptState, type SessionState, stateWords, type TimedState } from '../../threads/session-state.ts';

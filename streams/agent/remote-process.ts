@@ -2,7 +2,7 @@
 // connection ends or falls silent, every process that the agent started there ends. Two turns of a thread never run at once.
 
 import type { Host } from '../../hosts/host.ts';
-import { readPaced } from '../../hosts/read-paced.ts';
+import { readPaced } from '../../hosts/process.ts';
 import {
   type AgentCommand,
   type AgentExit,

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseForeignJson } from '../../core/json.ts';
-import { makeChunks } from '../../hosts/chunks.ts';
+import { makeChunks } from '../../hosts/process.ts';
 import { type EmulatorSize, type Snapshot, snapshotSchema } from './snapshot.ts';
 
 export interface EmulatorProcess {

@@ -115,7 +115,10 @@ describe('the JSON in docs/cli.md', () => {
     mkdirSync(outbox, { recursive: true, mode: 0o700 });
     const input = readFileSync('test/fixtures/claude/hooks/Stop.json', 'utf8');
     const id = '1760000000000-77.3-100000001.8';
-    writeFileSync(join(outbox, id), `threadmux 1\n/tmp/none,1,0\n%0\ncli\n/shop\n${input}\n`);
+    writeFileSync(
+      join(outbox, id),
+      `threadmux 2\ntmux /tmp/none,1,0\npane %0\nentrypoint cli\nproject /shop\n\n${input}\n`,
+    );
     await check('outbox list', []);
     await check('outbox show', [id]);
     await check('outbox retry', [id]);

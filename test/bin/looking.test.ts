@@ -85,7 +85,7 @@ describe('logs', () => {
 
 describe('outbox', () => {
   const input = readFileSync('test/fixtures/claude/hooks/Stop.json', 'utf8');
-  const letter = `threadmux 1\n/tmp/none,1,0\n%0\ncli\n/shop\n${input}\n`;
+  const letter = `threadmux 2\ntmux /tmp/none,1,0\npane %0\nentrypoint cli\nproject /shop\n\n${input}\n`;
 
   it('lists and shows waiting and set-aside letters, and returns a set-aside one to its pane', async () => {
     const cli = startCli();

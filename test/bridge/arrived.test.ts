@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { timesShown } from '../../agents/claude/screen/box-text.ts';
+import { timesShown } from '../../agents/claude/typing.ts';
 import { hasArrived } from '../../bridge/delivery-attempt.ts';
 
 const SCREENS = fileURLToPath(new URL('../fixtures/screens', import.meta.url));

@@ -80,8 +80,8 @@ describe('the courier', () => {
     const root = join(disk.dir, 'home');
     const box = join(openHome(root).folder('outbox'), '4242.7');
     mkdirSync(box);
-    const letter = ['threadmux 1', '/run/tmux,4242,0', '%7', 'cli', '', JSON.stringify(stopInput('hi'))];
-    writeFileSync(join(box, '000000001.1'), letter.join('\n'));
+    const head = ['threadmux 2', 'tmux /run/tmux,4242,0', 'pane %7', 'entrypoint cli', ''];
+    writeFileSync(join(box, '000000001.1'), [...head, JSON.stringify(stopInput('hi'))].join('\n'));
     let times = 0;
     begin(root, async () => {
       times++;

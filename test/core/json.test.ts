@@ -1,8 +1,8 @@
 // Untrusted JSON may be nested very deep, and code that walks through it recurses once per level.
 
 import { describe, expect, it } from 'vitest';
+import { parseStreamLine } from '../../agents/claude/headless.ts';
 import { readJsonTree } from '../../agents/claude/json-edit.ts';
-import { parseStreamLine } from '../../agents/claude/stream-json.ts';
 import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
 import { readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { openTool } from '../../agents/turn.ts';

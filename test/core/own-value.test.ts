@@ -3,7 +3,7 @@ import { readHookEvent } from '../../agents/claude/hook-event.ts';
 import { headlessCodex } from '../../agents/codex/headless.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { parseEvery } from '../../core/schedule.ts';
-import { settingFor } from '../../core/setting-words.ts';
+import { settingFor } from '../../core/session-settings.ts';
 import { openHostList } from '../../tmux/host-list.ts';
 import { tempHome } from '../support/temp-home.ts';
 

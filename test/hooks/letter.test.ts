@@ -11,30 +11,6 @@ const read = (...lines: readonly string[]) => parseLetter(lines.join('\n'), 'sal
 const ask = '0123456789abcdef0123456789abcdef';
 
 describe('a letter', () => {
-  it('can have the format of the previous version', () => {
-    expect(read('threadmux 1', '/s,1,0', '%2', 'cli', '/shop', json, '')).toMatchObject({
-      letter: { tmux: '/s,1,0', pane: '%2', entrypoint: 'cli', project: '/shop', agent: 'claude', event },
-    });
-  });
-
-  it.each([8_193, 300_000])('of the previous version cannot have a project of %i characters either', (length) => {
-    const reading = read('threadmux 1', '/s,1,0', '%2', 'cli', 'a'.repeat(length), json, '');
-    expect(reading).toMatchObject({ kind: 'corrupt', why: expect.stringContaining('too long') });
-  });
-
-  it('of the previous version takes no more time and memory than another, however many lines it has', () => {
-    const lines = '\n'.repeat(2 ** 25);
-    const used = (heading: string) => {
-      const [before, cpu] = [process.memoryUsage().rss, process.cpuUsage()];
-      parseLetter(`${heading}${lines}`, 'salt', 1);
-      return { bytes: process.memoryUsage().rss - before, ms: process.cpuUsage(cpu).user / 1000 };
-    };
-    used('threadmux 2\n');
-    const { bytes, ms } = used('threadmux 1\n');
-    expect(bytes).toBeLessThan(300e6); // it was more than a gigabyte
-    expect(ms).toBeLessThan(500); // it was several seconds
-  });
-
   it('has headers in any order, and ignores keys of a newer version', () => {
     const headers = ['asker 42', 'colour blue', `ask ${ask}`, 'project /my  shop', 'thread 7', 'odd'];
     const reading = read('threadmux 2', ...headers, '', json, '');

@@ -83,9 +83,9 @@ describe('[ATTACH: path]', () => {
     ['a link to a file of the project', 'link-in.pdf', 'report.pdf', 'a report'],
     ['a way out and back in', '../shop/report.pdf', 'report.pdf', 'a report'],
     ['one of the files folder', '~/home/files/shared.txt', 'shared.txt', 'shared'],
-  ])('sends %s', (_, path, name, content) => {
+  ])('sends %s', async (_, path, name, content) => {
     const { rules } = project();
-    const { files, refused, text } = take(path, rules);
+    const { files, refused, text } = await take(path, rules);
     expect(refused).toEqual([]);
     expect(text).toBe('');
     expect(files.map((file) => [file.name, Buffer.from(file.data as Uint8Array).toString()])).toEqual([
@@ -109,9 +109,9 @@ describe('[ATTACH: path]', () => {
     ['a missing file', 'nothing.txt', 'no such file'],
     ['a broken link', 'loop', 'no such file'],
     ['a name with a zero byte', 'report.pdf\0.png', 'not a path'],
-  ])('refuses %s, and names it', (_, path, because) => {
+  ])('refuses %s, and names it', async (_, path, because) => {
     const { rules } = project();
-    const { files, refused } = take(path, rules);
+    const { files, refused } = await take(path, rules);
     expect(files).toEqual([]);
     expect(refused).toHaveLength(1);
     expect(refused[0]).toContain(because);
@@ -124,16 +124,16 @@ describe('[ATTACH: path]', () => {
     ['a device', '/dev/null', 'belongs to the system'],
     ['our configuration', 'home/config.json', 'belongs to threadmux'],
     ['a link to our configuration', 'shop/config.json', 'belongs to threadmux'],
-  ])('refuses %s even with "/" as the project', (_, path, because) => {
+  ])('refuses %s even with "/" as the project', async (_, path, because) => {
     const { folder, rules } = project();
     writeFileSync(join(folder, 'home', 'config.json'), '{"token": "secret"}');
     symlinkSync(join(folder, 'home', 'config.json'), join(folder, 'shop', 'config.json'));
     const open = { ...rules, roots: ['/'], cwd: folder, maxBytes: 1e6 };
-    const { files, refused } = take(path, open);
+    const { files, refused } = await take(path, open);
     expect(files).toEqual([]);
     expect(refused).toEqual([expect.stringContaining(because)]);
-    expect(take('shop/report.pdf', open).refused).toEqual([]);
-    expect(take('home/files/shared.txt', open).refused).toEqual([]);
+    expect((await take('shop/report.pdf', open)).refused).toEqual([]);
+    expect((await take('home/files/shared.txt', open)).refused).toEqual([]);
   });
 
   it.each([
@@ -215,14 +215,14 @@ describe('[ATTACH: path]', () => {
     await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 20_000);
     const seen = new Map<string, number>();
     for (let tries = 0; tries < 200_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
-      const { files } = take(join('swap', deep, 'x.txt'), rules);
+      const { files } = await take(join('swap', deep, 'x.txt'), rules);
       const what = files[0] ? Buffer.from(files[0].data as Uint8Array).toString() : 'refused';
       seen.set(what, (seen.get(what) ?? 0) + 1);
     }
     expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
   });
 
-  it('sends no hard link whose name is just being replaced', () => {
+  it('sends no hard link whose name is just being replaced', async () => {
     const { root, out, rules } = project();
     const name = join(root, 'hard.txt');
     writeFileSync(join(root, 'other'), 'of the project');
@@ -241,13 +241,13 @@ describe('[ATTACH: path]', () => {
       syncBuiltinESMExports();
     });
     expect(existsSync(join(out, 'secret.txt'))).toBe(true);
-    expect(take('hard.txt', rules)).toMatchObject({
+    expect(await take('hard.txt', rules)).toMatchObject({
       files: [],
       refused: ['`hard.txt`: it was replaced while it was read'],
     });
   });
 
-  it('sends nothing from a folder that cannot be read: nobody could wait there until a name is replaced', () => {
+  it('sends nothing from a folder that cannot be read: nobody could wait there until a name is replaced', async () => {
     const { rules } = project();
     const list = vi.spyOn(fs, 'opendirSync').mockImplementation(() => {
       throw new Error('EACCES'); // root can read every folder
@@ -257,7 +257,7 @@ describe('[ATTACH: path]', () => {
       list.mockRestore();
       syncBuiltinESMExports();
     });
-    expect(take('report.pdf', rules)).toMatchObject({
+    expect(await take('report.pdf', rules)).toMatchObject({
       files: [],
       refused: ['`report.pdf`: its folder cannot be read'],
     });
@@ -283,24 +283,24 @@ describe('[ATTACH: path]', () => {
     expect((await attach()).refused).toEqual([expect.stringContaining('outside the project')]);
   });
 
-  it('is parsed in linear time', () => {
+  it('is parsed in linear time', async () => {
     const { rules } = project();
     const text = `[ATTACH:${' '.repeat(200_000)}`; // once took hours
-    expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
+    expect(await takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
-  it('accepts no more files than one message can hold', () => {
+  it('accepts no more files than one message can hold', async () => {
     const { root, rules } = project();
     const names = Array.from({ length: 12 }, (_, n) => `f${n}.txt`);
     for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
     const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
-    expect(takeOutgoingFiles(text, rules).files).toHaveLength(10);
-    expect(takeOutgoingFiles(text, rules).refused).toHaveLength(2);
-    const small = takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
+    expect((await takeOutgoingFiles(text, rules)).files).toHaveLength(10);
+    expect((await takeOutgoingFiles(text, rules)).refused).toHaveLength(2);
+    const small = await takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
     expect([small.files.length, small.refused.length]).toEqual([2, 10]);
   });
 
-  it('reads each file once, and no more than fits, however often it is named', () => {
+  it('reads each file once, and no more than fits, however often it is named', async () => {
     const { root, rules } = project();
     const read = vi.spyOn(fs, 'readSync');
     syncBuiltinESMExports();
@@ -308,27 +308,27 @@ describe('[ATTACH: path]', () => {
       read.mockRestore();
       syncBuiltinESMExports();
     });
-    const same = takeOutgoingFiles('[ATTACH: report.pdf]\n'.repeat(4_000), rules);
+    const same = await takeOutgoingFiles('[ATTACH: report.pdf]\n'.repeat(4_000), rules);
     expect([same.files.length, same.refused.length]).toEqual([1, 0]);
     const names = Array.from({ length: 50 }, (_, n) => `f${n}.txt`);
     for (const name of names) writeFileSync(join(root, name), 'x'.repeat(1_000));
     const text = names.map((name) => `[ATTACH: ${name}]`).join('\n');
     read.mockClear();
-    const many = takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
+    const many = await takeOutgoingFiles(text, { ...rules, maxTotalBytes: 2_500 });
     expect(many.files).toHaveLength(2);
     expect(many.refused).toHaveLength(19);
     expect(many.refused.at(-1)).toBe('30 more: more files than one message can hold');
     expect(read).toHaveBeenCalledTimes(2);
   });
 
-  it('may be written as [DISCORD_ATTACH: path]', () => {
+  it('may be written as [DISCORD_ATTACH: path]', async () => {
     const { rules } = project();
-    const { files, text } = takeOutgoingFiles('Here.\n  [DISCORD_ATTACH: report.pdf]\n[OTHER_ATTACH: x]', rules);
+    const { files, text } = await takeOutgoingFiles('Here.\n  [DISCORD_ATTACH: report.pdf]\n[OTHER_ATTACH: x]', rules);
     expect(files.map(({ name }) => name)).toEqual(['report.pdf']);
     expect(text).toBe('Here.\n[OTHER_ATTACH: x]');
   });
 
-  it('is plain text in a code block or in a sentence', () => {
+  it('is plain text in a code block or in a sentence', async () => {
     const { rules } = project();
     const text = [
       'Write [ATTACH: report.pdf] to send it:',
@@ -340,7 +340,7 @@ describe('[ATTACH: path]', () => {
       '[ATTACH: report.pdf]',
       '~~~~',
     ].join('\n');
-    expect(takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
+    expect(await takeOutgoingFiles(text, rules)).toEqual({ text, files: [], refused: [] });
   });
 
   it('arrives with the reply, which names what was refused', async () => {

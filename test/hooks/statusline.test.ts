@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { dropCommand, statuslineCommand } from '../../agents/claude/hook-commands.ts';
-import { footer, localClock, parseStatusLineInput } from '../../agents/status-line.ts';
+import { footer, parseStatusLineInput } from '../../agents/status-line.ts';
 import { startMachine } from '../support/hook-process.ts';
+import { localClock } from '../support/local-clock.ts';
 import { SHELLS } from '../support/shells.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
@@ -174,7 +175,7 @@ describe('the status line', () => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };
     const parsed = parseStatusLineInput(all);
     const line = Buffer.from(run(undefined, JSON.stringify(all)).stdout, 'latin1').toString();
-    expect(line).toBe(`${parsed && footer(parsed)}\n`);
+    expect(line).toBe(`${parsed && footer(parsed, localClock)}\n`);
   });
 
   it.each(['UTC', 'Asia/Kolkata', 'America/Phoenix'])('shows when a limit ends in %s', (TZ) => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { expect, it, onTestFinished } from 'vitest';
 import { localHost } from '../../hosts/host.ts';
-import { readPaced } from '../../hosts/read-paced.ts';
+import { readPaced } from '../../hosts/process.ts';
 
 function flood() {
   const child = spawn('yes', { stdio: ['ignore', 'pipe', 'ignore'] });

@@ -74,8 +74,8 @@ let written = 0;
 
 export function letterOf(pane: PaneEnv, input: unknown, more: Partial<LetterFacts> = {}): Letter {
   const { entrypoint = 'cli', project = '', salt = `letter ${written++}` } = more;
-  const lines = ['threadmux 1', pane.TMUX, pane.TMUX_PANE, entrypoint, project];
-  const text = [...lines, JSON.stringify(input), ''].join('\n');
+  const lines = [`tmux ${pane.TMUX}`, `pane ${pane.TMUX_PANE}`, `entrypoint ${entrypoint}`, `project ${project}`];
+  const text = ['threadmux 2', ...lines, '', JSON.stringify(input), ''].join('\n');
   const reading = parseLetter(text, salt, more.writtenAt ?? Date.now());
   if (reading.kind !== 'letter') throw new Error(`this is no letter: ${reading.kind}`);
   return reading.letter;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
-import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-input.ts';
+import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-event.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { openTestCourier } from './courier-setup.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';

@@ -10,16 +10,17 @@ import {
   type PromptProgress,
   type PromptQuestion,
 } from '../../core/prompt.ts';
-import { promptEndText, promptOf } from '../../threads/prompts/decision.ts';
 import { contentOf } from '../../threads/prompts/post-prompt.ts';
 import { escapeText } from '../../threads/prompts/preview.ts';
 import { promptButtons } from '../../threads/prompts/prompt-buttons.ts';
 import type { PromptEnd } from '../../threads/prompts/prompt-record.ts';
+import { promptOf } from '../../threads/prompts/prompt-record.ts';
 import {
   PROMPT_TEXT_LIMIT,
   type PromptText,
   permissionText,
   planText,
+  promptEndText,
   questionText,
 } from '../../threads/prompts/prompt-text.ts';
 import { messageComponents } from '../../workspace/request-schemas.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { claude } from '../../agents/claude/driver.ts';
-import { shownText } from '../../agents/claude/screen/shown-text.ts';
+import { shownText } from '../../agents/claude/typing.ts';
 import { localHost } from '../../hosts/host.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { typeMessage } from '../../tmux/type-message.ts';

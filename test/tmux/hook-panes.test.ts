@@ -3,8 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
-import { createHookPanes } from '../../tmux/hook-panes.ts';
-import { currentPane } from '../../tmux/pane.ts';
+import { createHookPanes, currentPane } from '../../tmux/pane.ts';
 import { startTmux } from '../support/tmux-server.ts';
 
 function countingHost() {

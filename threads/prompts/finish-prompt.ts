@@ -6,11 +6,11 @@ import { isThreadmuxError } from '../../core/errors.ts';
 import { untrustedCode, untrustedReason } from '../../core/untrusted-text.ts';
 import { keyButtons } from '../../discord/messages.ts';
 import type { HookAnswers } from './hand-answer-to-hook.ts';
+import type { PromptsOptions } from './locate.ts';
 import { isListed } from './locate.ts';
 import type { PromptMessages } from './post-prompt.ts';
 import { isOfProgram, programAnswer } from './program-question.ts';
 import type { OpenPrompt, PromptEnd, PromptFiles } from './prompt-record.ts';
-import type { PromptsOptions } from './prompts-options.ts';
 
 export type TakenAnswer =
   | 'taken'
@@ -35,21 +35,12 @@ interface PromptFinisherParts extends PromptsOptions {
   readonly isAskedAgain: (one: OpenPrompt) => boolean;
 }
 
-interface PromptFinisher {
-  /** True if the person who decided was removed from the list before the hook had the answer: the prompt is open again. */
-  revoked(one: OpenPrompt): boolean;
-  /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
-  act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>>;
-  /** Shows the end; again if a crash happens before it is recorded. */
-  show(one: OpenPrompt): Promise<void>;
-}
-
 const GIVE_AGAIN_MS = 5_000;
 const CHECK_AFTER_MS = 5_000;
 /** Another dialog with the same words has its own prompt by then. */
 const CHECK_AGAIN_MS = 1_500;
 
-export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher {
+export function createPromptFinisher(parts: PromptFinisherParts) {
   const { answers, cards, store, log, signal } = parts;
 
   /** Whether the dialog, or one that looks like it, is still there some time after the end. */
@@ -63,14 +54,16 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
   }
 
   return {
-    revoked(one) {
+    /** True if the person who decided was removed from the list before the hook had the answer: the prompt is open again. */
+    revoked(one: OpenPrompt): boolean {
       const { id, thread, ended, orders } = one.record;
       if (ended?.kind !== 'decided' || isListed(ended.by.id, thread, parts)) return false;
       log.info('a decision does not count any more', { id, because: 'not listed' });
       store.note(one, { ended: undefined, orders: orders.slice(0, -1) });
       return true;
     },
-    async act(one, ended, again) {
+    /** Gives the decision to the hook, or lets it leave without one. Safe to repeat; `again` is called when it should be. */
+    async act(one: OpenPrompt, ended: PromptEnd, again: () => void): Promise<Exclude<TakenAnswer, 'no answer'>> {
       const { id, host, orders, agent } = one.record;
       if (ended.kind !== 'decided') {
         answers.release(id);
@@ -92,7 +85,8 @@ export function createPromptFinisher(parts: PromptFinisherParts): PromptFinisher
       store.note(one, { ended: { kind: 'called off' }, undelivered: orders.at(-1) ?? '' });
       return 'undelivered';
     },
-    async show(one) {
+    /** Shows the end; again if a crash happens before it is recorded. */
+    async show(one: OpenPrompt): Promise<void> {
       const { id, headless, undelivered, ended = { kind: 'called off' } } = one.record;
       log.info('prompt is over', { id, how: ended.kind });
       // The hook may have been killed after it took the answer; then the dialog is still open.

@@ -1,12 +1,18 @@
 // Finds the thread for a prompt: that of the session whose pane ran the hook, or of the headless agent.
 
 import { ThreadmuxError } from '../../core/errors.ts';
-import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
-import type { HostList } from '../../tmux/host-list.ts';
-import type { SessionLookup } from '../session-lookup.ts';
-import type { Threads } from '../session-threads.ts';
+import type { Shared } from '../shared-services.ts';
 import type { keptInput, PromptPane, PromptRecord } from './prompt-record.ts';
+import type { PromptWatch } from './watch-prompt.ts';
+
+/** What the prompts of a process need. */
+export interface PromptsOptions extends Pick<Shared, 'home' | 'threads' | 'log' | 'sessionOf' | 'hosts' | 'remote'> {
+  readonly watch: PromptWatch;
+  /** How long the dialog may stay in the terminal after its hook has left. */
+  readonly checkAfterMs?: number;
+  readonly sweepMs?: number;
+}
 
 /** The letter of the hook. */
 export interface AskLetter {
@@ -35,7 +41,7 @@ const UNKNOWN_FOR_MS = 30_000;
 
 /** Undefined if it belongs nowhere. `gone` names a thread that was deleted. */
 export async function locatePrompt(
-  parts: { readonly home: Home; readonly threads: Threads; readonly sessionOf: SessionLookup },
+  parts: Pick<PromptsOptions, 'home' | 'threads' | 'sessionOf'>,
   host: string,
   letter: AskLetter,
   cwd: string,
@@ -69,7 +75,7 @@ export async function locatePrompt(
 export function isAgentOn(
   host: string,
   thread: string,
-  { home, hosts }: { readonly home: Home; readonly hosts: Pick<HostList, 'isLocal'> },
+  { home, hosts }: Pick<PromptsOptions, 'home' | 'hosts'>,
 ): boolean {
   const far = loadStreamRecord(home, thread)?.far;
   return far === undefined ? hosts.isLocal(host) : far.host === host;
@@ -102,7 +108,7 @@ export function newPromptRecord(
 export function isListed(
   person: string,
   thread: string,
-  { home, threads }: { readonly home: Home; readonly threads: Pick<Threads, 'registry' | 'connections'> },
+  { home, threads }: Pick<PromptsOptions, 'home' | 'threads'>,
 ): boolean {
   const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server ?? '';
   return threads.connections.named(server)?.server.allow.includes(person) ?? true;

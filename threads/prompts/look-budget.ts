@@ -3,22 +3,18 @@
 
 import type { FileSource } from '../../home/file-source.ts';
 
-export interface LookBudget {
-  /** Whether a prompt that is looked at regularly is due; with many prompts, each is due less often. */
-  follow(): { isDue(): boolean; stop(): void };
-  /** Runs `act` with files whose bytes are counted, one at a time; undefined if too much was read a moment ago. */
-  read<T>(files: FileSource, act: (files: FileSource) => Promise<T>): Promise<T | undefined>;
-}
+export type LookBudget = ReturnType<typeof openLookBudget>;
 
 /** More prompts than this share the looks of so many. */
 const LOOKS = 4;
 const BYTES_PER_SECOND = 4 * 2 ** 20;
 
-export function openLookBudget(): LookBudget {
+export function openLookBudget() {
   let followed = 0;
   let isReading = false;
   let freeAt = 0;
   return {
+    /** Whether a prompt that is looked at regularly is due; with many prompts, each is due less often. */
     follow() {
       followed++;
       let ticks = 0;
@@ -29,7 +25,8 @@ export function openLookBudget(): LookBudget {
         },
       };
     },
-    async read(files, act) {
+    /** Runs `act` with files whose bytes are counted, one at a time; undefined if too much was read a moment ago. */
+    async read<T>(files: FileSource, act: (files: FileSource) => Promise<T>): Promise<T | undefined> {
       if (isReading || Date.now() < freeAt) return undefined;
       isReading = true;
       let bytes = 0;

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AskedEvent } from '../../agents/event.ts';
 import { driverOf } from '../../agents/list.ts';
 import { isThreadmuxError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
 import type { Prompt, PromptProgress } from '../../core/prompt.ts';
 import type { ShownPrompt } from '../../core/prompt-answer.ts';
 import { keepTrying } from '../../core/retry-with-pauses.ts';
@@ -21,38 +20,26 @@ import {
 } from '../../discord/messages.ts';
 import type { FileUpload, Rest } from '../../discord/rest.ts';
 import { unarchiveAndRetry } from '../../discord/threads.ts';
-import type { Home } from '../../home/home.ts';
 import { loadStreamRecord } from '../../home/stream-record.ts';
 import type { LastEnds } from '../last-ends.ts';
 import type { WaitingPrompt } from '../session-state.ts';
-import type { Threads } from '../session-threads.ts';
-import { promptEndText, promptOf } from './decision.ts';
+import type { PromptsOptions } from './locate.ts';
 import { escapeCode, escapeText, jsonText } from './preview.ts';
 import { isOfProgram } from './program-question.ts';
 import { promptButtons } from './prompt-buttons.ts';
-import type { OpenPrompt, PromptEnd, PromptRecord } from './prompt-record.ts';
-import { type PromptText, permissionText, planText, questionText } from './prompt-text.ts';
+import { type OpenPrompt, type PromptEnd, type PromptRecord, promptOf } from './prompt-record.ts';
+import { type PromptText, permissionText, planText, promptEndText, questionText } from './prompt-text.ts';
 
-export interface PromptMessages {
-  /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
-  post(one: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>>;
-  /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
-  show(one: OpenPrompt, by?: string): void;
-  /** Tries until the server has taken or refused it. */
-  close(one: OpenPrompt, ended: PromptEnd, buttons?: readonly ComponentRow[]): Promise<void>;
-}
+export type PromptMessages = ReturnType<typeof createPromptMessages>;
 
 export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
-export function createPromptMessages(parts: {
-  readonly home: Home;
-  readonly threads: Threads;
-  readonly log: Log;
+interface MessageParts extends Pick<PromptsOptions, 'home' | 'threads' | 'log'> {
   readonly signal: AbortSignal;
   readonly ends: LastEnds;
-}): PromptMessages {
-  const { home, threads, log, signal, ends } = parts;
+}
 
+export function createPromptMessages({ home, threads, log, signal, ends }: MessageParts) {
   function restOf({ thread }: PromptRecord): Rest | undefined {
     const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
     return threads.connections.named(server ?? '')?.rest;
@@ -77,7 +64,8 @@ export function createPromptMessages(parts: {
     });
 
   return {
-    async post({ record, prompt, input }) {
+    /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
+    async post({ record, prompt, input }: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>> {
       const rest = restOf(record);
       const { id, message, tooLarge } = record;
       if (rest === undefined || message !== '') return { message, tooLarge };
@@ -98,7 +86,8 @@ export function createPromptMessages(parts: {
         return postAs(promptOf(input, true));
       });
     },
-    show(one, by) {
+    /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
+    show(one: OpenPrompt, by?: string): void {
       const act = async () => {
         const { record, prompt, input } = one; // as it is now: an earlier try must not undo a later change
         const progress = { chosen: record.chosen };
@@ -108,7 +97,8 @@ export function createPromptMessages(parts: {
       };
       ends.until(one.record.id, untilTaken(one, 'showing a prompt', act), { by }).catch(() => {}); // it is in the log
     },
-    async close(one, ended, buttons = []) {
+    /** Tries until the server has taken or refused it. */
+    async close(one: OpenPrompt, ended: PromptEnd, buttons: readonly ComponentRow[] = []): Promise<void> {
       const progress = { chosen: one.record.chosen };
       const content = endText(one, progress, ended);
       // What somebody has deleted is not shown as open.

@@ -1,24 +1,21 @@
 // Prompts that wait for an answer, one file each in prompts/. A decision is stored here before it takes effect, so that a
 // crash neither loses nor repeats it.
 
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type AskedEvent, parseAgentEvent } from '../../agents/event.ts';
-import { driverOf } from '../../agents/list.ts';
-import type { Prompt, PromptAnswer } from '../../core/prompt.ts';
+import type { Log } from '../../core/log.ts';
+import { decisionSchema, type Prompt, type PromptAnswer } from '../../core/prompt.ts';
 import type { AnsweredOn } from '../../core/prompt-answer.ts';
 import { cancelPendingWrite, readJson, removeBestEffort, writeBestEffort, writeJson } from '../../home/atomic-write.ts';
 import type { Home } from '../../home/home.ts';
+import { threadRecordSchema } from '../registry.ts';
+import type { HookAnswers } from './hand-answer-to-hook.ts';
+import type { PromptsOptions } from './locate.ts';
 
 const bySchema = z.object({ id: z.string(), name: z.string() });
 type AnsweredBy = Readonly<z.output<typeof bySchema>>;
-
-const decisionSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), always: z.boolean() }),
-  z.object({ kind: z.literal('deny'), reason: z.string() }),
-  z.object({ kind: z.literal('answers'), answers: z.array(z.string()).readonly() }),
-]);
 
 const promptEndSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('decided'), decision: decisionSchema, by: bySchema }),
@@ -35,12 +32,12 @@ const promptEndSchema = z.discriminatedUnion('kind', [
 /** How a prompt ended. */
 export type PromptEnd = Readonly<z.output<typeof promptEndSchema>>;
 
-const paneSchema = z.object({
-  socket: z.string(),
-  serverPid: z.number(),
-  paneId: z.string(),
-  panePid: z.number(),
-  command: z.string(),
+const paneSchema = threadRecordSchema.pick({
+  socket: true,
+  serverPid: true,
+  paneId: true,
+  panePid: true,
+  command: true,
 });
 export type PromptPane = Readonly<z.output<typeof paneSchema>>;
 
@@ -85,7 +82,7 @@ export interface OpenPrompt {
   waitsBecause?: string;
 }
 
-/** A larger record was written by an older version for a hostile host. The sweep removes it. */
+/** A larger one was not written by us. The sweep removes it. */
 const LARGEST_RECORD = 4 * 2 ** 20;
 const LARGEST_INPUT = 2 ** 20;
 
@@ -106,14 +103,22 @@ export function keptInput(asked: AskedEvent): { input: AskedEvent; tooLarge: boo
   return { input: { ...kept, input: {}, questions: [] }, tooLarge: true };
 }
 
-/** Undefined if another version wrote it, or if the prompt is closed. Earlier versions kept the input of the hook itself. */
-export function inputOf({ input, agent }: PromptRecord): AskedEvent | undefined {
+/** Undefined if another version wrote it, or if the prompt is closed. */
+export function inputOf({ input }: PromptRecord): AskedEvent | undefined {
   try {
-    const event = 'event' in input ? parseAgentEvent(input) : driverOf(agent).readEvent(input);
+    const event = parseAgentEvent(input);
     return event?.event === 'asked' ? event : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What an agent asks, as a prompt. */
+export function promptOf({ kind, questions, always }: AskedEvent, tooLarge = false): Prompt {
+  if (tooLarge) return { kind: 'too large' };
+  if (kind === 'question' && questions.length > 0) return { kind, questions };
+  if (kind === 'plan') return { kind };
+  return { kind: 'permission', canAlways: always !== undefined };
 }
 
 /** A tap or a text. */
@@ -128,29 +133,80 @@ export interface GivenAnswer {
 
 // Reads and writes the records of prompts.
 
-export interface PromptFiles {
-  read(id: string): PromptRecord | undefined;
-  /** Stored before it takes effect. */
-  save(one: OpenPrompt, to: Partial<PromptRecord>): void;
-  /** Changes it in memory; the file follows when the disk has room. */
-  note(one: OpenPrompt, to: Partial<PromptRecord>): void;
-  remove(id: string): void;
-}
+export type PromptFiles = ReturnType<typeof createPromptFiles>;
 
-export function createPromptFiles(home: Home): PromptFiles {
+export function createPromptFiles(home: Home) {
   const path = (id: string) => join(home.folder('prompts'), `${id}.json`);
   return {
-    read: (id) => readJson(path(id), promptRecordSchema),
-    save(one, to) {
+    read: (id: string) => readJson(path(id), promptRecordSchema),
+    /** Stored before it takes effect. */
+    save(one: OpenPrompt, to: Partial<PromptRecord>): void {
       const record = { ...one.record, ...to };
       writeJson(path(record.id), record);
       cancelPendingWrite(path(record.id));
       one.record = record;
     },
-    note(one, to) {
+    /** Changes it in memory; the file follows when the disk has room. */
+    note(one: OpenPrompt, to: Partial<PromptRecord>): void {
       one.record = { ...one.record, ...to };
       writeBestEffort(path(one.record.id), one.record);
     },
-    remove: (id) => removeBestEffort(path(id)),
+    remove: (id: string) => removeBestEffort(path(id)),
   };
+}
+
+// Removes old records of prompts, and bells and answers of hooks that were killed.
+
+interface SweepOptions extends Pick<PromptsOptions, 'home' | 'log' | 'sweepMs'> {
+  readonly answers: HookAnswers;
+  readonly isOpen: (id: string) => boolean;
+}
+
+const SWEEP_MS = 3_600_000;
+const SWEEP_AFTER = 500; // prompts
+
+export function startPromptSweeps({ home, log, answers, isOpen, sweepMs = SWEEP_MS }: SweepOptions) {
+  const now = () => sweepPrompts(home, isOpen, answers, log);
+  const timer = setInterval(now, sweepMs).unref();
+  let count = 0;
+  return {
+    now,
+    /** Called for each new prompt. */
+    added() {
+      if (++count % SWEEP_AFTER === 0) now();
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** For this long, a late tap is told how the prompt ended. */
+const RECORD_KEPT_MS = 24 * 3_600_000;
+/** A host that asks again and again must not fill the disk, and all records are read at once. */
+const MOST_RECORDS = 1_000;
+const ANSWER_KEPT_MS = 3_600_000;
+
+/** Removes old files that belong to no open prompt and no waiting hook. */
+export function sweepPrompts(home: Home, isOpen: (id: string) => boolean, answers: HookAnswers, log: Log): void {
+  const now = Date.now();
+  const remove = ({ path }: { readonly path: string }) => rmSync(path, { force: true });
+  try {
+    filesIn(home.folder('prompts'))
+      .filter(({ id }) => !isOpen(id))
+      .sort((a, b) => b.at - a.at)
+      .filter(({ at }, place) => place >= MOST_RECORDS || now - at > RECORD_KEPT_MS)
+      .forEach(remove);
+    filesIn(home.folder('answers'))
+      .filter(({ id, at }) => now - at > ANSWER_KEPT_MS && !isOpen(id) && !answers.isWaiting(id))
+      .forEach(remove);
+  } catch (error) {
+    log.warn('sweeping prompts', { because: (error as Error).message });
+  }
+}
+
+function filesIn(folder: string) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    return at === undefined ? [] : [{ id: name.split('.')[0] ?? '', path, at }];
+  });
 }

@@ -2,11 +2,12 @@
 // overrides, zero-width characters, fences) are made visible.
 
 import type { AskedEvent } from '../../agents/event.ts';
-import type { PromptProgress, PromptQuestion } from '../../core/prompt.ts';
+import type { Prompt, PromptDecision, PromptProgress, PromptQuestion } from '../../core/prompt.ts';
 import { splitMessage } from '../../core/split.ts';
 import { bold, neutralise } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 import { DESCRIPTION_ROOM, escapeCode, escapeText, fitsCode, fitsPlain, jsonText, preview, upload } from './preview.ts';
+import type { PromptEnd } from './prompt-record.ts';
 
 export interface PromptText {
   /** At most `ROOM` long, so that the lines below it always fit. */
@@ -158,6 +159,38 @@ function rules(whole: readonly string[]): { readonly text: string; readonly file
     text: `*Always allow* would add ${whole.length} rules: ${names[0]}, … all of them in ${escapeCode('always.json')}`,
     files: [upload('always.json', jsonText(whole))],
   };
+}
+
+/** The last line of a prompt that is over: who answered what, and where. */
+export function promptEndText(prompt: Prompt, ended: PromptEnd, title: string): string {
+  switch (ended.kind) {
+    case 'answered':
+      return '🖥️ Answered in the terminal.';
+    case 'exited':
+      return `⏹️ ${title} has exited.`;
+    case 'called off':
+      return '⏹️ Cancelled in the terminal.';
+    case 'time is up':
+      return '⌛ Not answered here in time. Answer in the terminal, where the dialog is still open.';
+    case 'not delivered':
+      return '⚠️ Your answer did not reach the agent. Answer in the terminal.';
+    case 'abandoned':
+      return '⚠️ The agent still asks, but can no longer be answered from here. Answer in the terminal.';
+    case 'decided':
+      return `${decisionText(prompt, ended.decision)} — ${escapeText(ended.by.name, 60) || 'you'}`;
+  }
+}
+
+function decisionText(prompt: Prompt, decision: PromptDecision): string {
+  switch (decision.kind) {
+    case 'allow':
+      if (prompt.kind === 'plan') return '✅ **Approved**';
+      return decision.always ? '✅ **Always allowed**' : '✅ **Allowed**';
+    case 'deny':
+      return `⛔ ${bold(prompt.kind === 'plan' ? 'Rejected' : 'Denied')}${decision.reason === '' ? '' : `: ${escapeText(decision.reason, 250)}`}`;
+    case 'answers':
+      return `✅ ${bold(escapeText(decision.answers.join(' · '), 250))}`;
+  }
 }
 
 // Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.

@@ -11,9 +11,9 @@ import { keepTrying } from '../../core/retry-with-pauses.ts';
 import { UNKNOWN_CHANNEL } from '../../discord/error-codes.ts';
 import { refusedWith } from '../../discord/messages.ts';
 import { createLastEnds } from '../last-ends.ts';
-import { promptOf } from './decision.ts';
 import { createPromptFinisher, type TakenAnswer } from './finish-prompt.ts';
 import { createHookAnswers, withRemoteAnswers } from './hand-answer-to-hook.ts';
+import type { PromptsOptions } from './locate.ts';
 import { type AskLetter, isAgentOn, locatePrompt, newPromptRecord, type PromptPlace } from './locate.ts';
 import { asShown, createPromptMessages, PROMPT_PAUSES, untilPosted } from './post-prompt.ts';
 import { isAskedBy, isOfProgram } from './program-question.ts';
@@ -25,9 +25,9 @@ import {
   loadPromptRecords,
   type OpenPrompt,
   type PromptEnd,
+  promptOf,
+  startPromptSweeps,
 } from './prompt-record.ts';
-import type { PromptsOptions } from './prompts-options.ts';
-import { startPromptSweeps } from './sweep-prompts.ts';
 import type { WatchedPrompt } from './watch-prompt.ts';
 
 export interface Prompts {

@@ -1,5 +1,6 @@
 // Reads the options of a dialog: numbered lines, or the lines around the highlighted one that begin in its column.
 
+import { indentOf, optionsAround } from '../../agent-rows.ts';
 import type { AgentDialogOption } from '../../screen.ts';
 import { type AnsiRow, isHint } from './box.ts';
 
@@ -90,7 +91,8 @@ function headsOf(
   const alike = lines.filter(
     ({ column, label }) => column === focus.column && !MORE.test(label) && !/^Ctrl\+/u.test(label),
   );
-  if (focus.number !== undefined) return numbered(lines, focus);
+  const numbered = lines.filter(({ number }) => number !== undefined);
+  if (focus.number !== undefined) return optionsAround(numbered, numbered.indexOf(focus));
   const isEmpty = (at: number) => (body[at]?.text ?? '') === '';
   if (!inBlocks) {
     const [first, last] = [-1, 1].map((step) => {
@@ -105,22 +107,6 @@ function headsOf(
   );
   // The name of a folder above a list stands alone.
   return starts.filter((one) => one === focus || !isEmpty(one.at + 1));
-}
-
-/** Counts on from the highlighted option in both directions: another line with a number is part of the text, such as a command to approve. */
-function numbered(lines: readonly Line[], focus: Line): readonly Line[] {
-  const all = lines.filter(({ number }) => number !== undefined);
-  const at = all.indexOf(focus);
-  const [first, last] = [-1, 1].map((step) => {
-    let end = at;
-    while (
-      all[end]?.number !== (step < 0 ? 1 : undefined) &&
-      all[end + step]?.number === (all[end]?.number ?? 0) + step
-    )
-      end += step;
-    return end;
-  }) as [number, number];
-  return all.slice(first, last + 1);
 }
 
 /** The rows below a label that are indented at least as far, up to an empty one. */
@@ -172,8 +158,4 @@ function fieldIn(
   if (isSelected && isHint([written])) return 'empty';
   if (isSelected && [written, ...more.map(({ cells }) => cells)].flat().some(({ inverse }) => inverse)) return 'full';
   return FIELD.test(label) ? 'closed' : undefined;
-}
-
-function indentOf(text: string): number {
-  return text.length - text.trimStart().length;
 }

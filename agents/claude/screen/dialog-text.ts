@@ -1,5 +1,7 @@
 // The text of a dialog without its frame: rules and boxes are removed, and lines that Claude Code wrapped are joined again.
 
+import { indentOf } from '../../agent-rows.ts';
+
 interface DialogText {
   /** Empty if the first line is a row of tabs. */
   readonly title: string;
@@ -83,8 +85,4 @@ function trimmed(lines: readonly string[]): readonly string[] {
   for (const line of lines) if (line !== '' || (out.length > 0 && out.at(-1) !== '')) out.push(line.slice(margin));
   while (out.at(-1) === '') out.pop();
   return out;
-}
-
-function indentOf(text: string): number {
-  return text.length - text.trimStart().length;
 }

@@ -4,6 +4,7 @@
 import * as z from 'zod';
 import { cutPrompt, cutReply } from '../../../core/cut-report.ts';
 import { parsedForeignJson } from '../../../core/json.ts';
+import { wordSchema } from '../../event.ts';
 
 export type TranscriptEntry = { readonly uuid: string; readonly sidechain: boolean } & (
   | {
@@ -44,16 +45,13 @@ interface ToolResult {
   readonly failure: string;
 }
 
-/** Ids and names are compared and kept, and a hostile host could write megabytes. */
-const word = z.string().max(8_192);
-
 const block = z.object({
   type: z.string(),
   text: z.string().optional(),
-  id: word.optional(),
-  name: word.optional(),
+  id: wordSchema.optional(),
+  name: wordSchema.optional(),
   input: z.unknown().optional(),
-  tool_use_id: word.optional(),
+  tool_use_id: wordSchema.optional(),
   is_error: z.boolean().nullish(),
   content: z.unknown().optional(),
 });
@@ -61,18 +59,18 @@ const block = z.object({
 const line = z.object({
   type: z.string(),
   subtype: z.string().optional(),
-  uuid: word.default(''),
+  uuid: wordSchema.default(''),
   isSidechain: z.boolean().default(false),
   isMeta: z.boolean().default(false),
   isCompactSummary: z.boolean().default(false),
   isApiErrorMessage: z.boolean().default(false),
-  promptId: word.optional(),
+  promptId: wordSchema.optional(),
   origin: z.object({ kind: z.string().optional() }).optional().catch(undefined),
   timestamp: z.string().optional().catch(undefined),
   attachment: z.object({ type: z.string(), prompt: z.string().optional() }).optional().catch(undefined),
   message: z
     .object({
-      id: word.optional(),
+      id: wordSchema.optional(),
       model: z.string().optional(),
       stop_reason: z.string().nullish(),
       content: z.union([z.string(), z.array(block)]).default([]),

@@ -2,9 +2,8 @@
 // answers in the thread goes to the server while the dialog in the terminal stays open.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
 import { parsedJson } from '../../../core/json.ts';
-import type { PromptDecision } from '../../../core/prompt.ts';
+import { decisionSchema, type PromptDecision } from '../../../core/prompt.ts';
 import type { AgentEvent, EventOf } from '../../event.ts';
 import type { Reporter } from '../../reporter.ts';
 import { askedBy, serverAnswer } from './approvals.ts';
@@ -19,11 +18,6 @@ import {
   type ServerTurn,
 } from './server-messages.ts';
 import { changesOf, completedItem, type EventBase, endedTurn, type PatchedFile, startedItem } from './thread-events.ts';
-
-interface Companion {
-  /** The agent in the pane has ended. Resolves when everything is written. */
-  end(): Promise<void>;
-}
 
 interface Conversation {
   readonly base: EventBase;
@@ -46,7 +40,7 @@ interface OpenAsk {
 const FIRST_RETRY_MS = 25;
 const LONGEST_RETRY_MS = 1_000;
 
-export function startCompanion(server: ServerConnection, reporter: Reporter, startedAt: number): Companion {
+export function startCompanion(server: ServerConnection, reporter: Reporter, startedAt: number) {
   const conversations = new Map<string, Conversation>();
   const asks = new Map<string, OpenAsk>();
   /** The conversation that the pane shows: the last one that was opened or used. */
@@ -212,6 +206,7 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     .catch(() => {}); // the connection has ended
 
   return {
+    /** The agent in the pane has ended. Resolves when everything is written. */
     async end() {
       if (current !== undefined) {
         for (const key of [...asks.keys()]) close(current, key);
@@ -225,12 +220,6 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
 function keyOf(thread: string, request: string | number): string {
   return `${thread}/${request}`;
 }
-
-const decisionSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('allow'), always: z.boolean() }),
-  z.object({ kind: z.literal('deny'), reason: z.string() }),
-  z.object({ kind: z.literal('answers'), answers: z.array(z.string()) }),
-]);
 
 function readDecision(printed: string): PromptDecision | undefined {
   return decisionSchema.safeParse(parsedJson(printed)).data;

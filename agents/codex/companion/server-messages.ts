@@ -1,14 +1,12 @@
 // The messages of a Codex app server that we use: JSON-RPC, seen in version 0.166. Other messages and fields are ignored.
 
 import * as z from 'zod';
+import { wordSchema } from '../../event.ts';
 
-/** Ids and paths. */
-const word = z.string().max(8_192);
-
-const item = z.looseObject({ type: word, id: word });
+const item = z.looseObject({ type: wordSchema, id: wordSchema });
 
 const turn = z.object({
-  id: word,
+  id: wordSchema,
   status: z.enum(['completed', 'interrupted', 'failed', 'inProgress']).catch('inProgress'),
   items: z.array(item).catch([]),
   error: z.object({ message: z.string(), additionalDetails: z.string().nullish() }).nullish().catch(undefined),
@@ -17,23 +15,23 @@ const turn = z.object({
 });
 
 const thread = z.object({
-  id: word,
-  cwd: word,
-  model: word.nullish().catch(undefined),
+  id: wordSchema,
+  cwd: wordSchema,
+  model: wordSchema.nullish().catch(undefined),
   /** Codex makes such a conversation for itself, for example to find a title. */
   ephemeral: z.boolean().catch(false),
   /** Set for a subagent. */
-  parentThreadId: word.nullish(),
-  status: z.object({ type: word }).catch({ type: 'idle' }),
+  parentThreadId: wordSchema.nullish(),
+  status: z.object({ type: wordSchema }).catch({ type: 'idle' }),
   turns: z.array(turn).catch([]),
 });
 
-const inThread = { threadId: word };
-const inTurn = { ...inThread, turnId: word };
+const inThread = { threadId: wordSchema };
+const inTurn = { ...inThread, turnId: wordSchema };
 
 const notes = {
   'thread/started': z.object({ thread }),
-  'thread/status/changed': z.object({ ...inThread, status: z.object({ type: word }) }),
+  'thread/status/changed': z.object({ ...inThread, status: z.object({ type: wordSchema }) }),
   'item/started': z.object({ ...inTurn, item }),
   'item/completed': z.object({ ...inTurn, item }),
   'turn/completed': z.object({ ...inThread, turn }),
@@ -45,19 +43,19 @@ const option = z.object({ label: z.string(), description: z.string().catch('') }
 const requests = {
   'item/commandExecution/requestApproval': z.looseObject({
     ...inTurn,
-    itemId: word,
+    itemId: wordSchema,
     command: z.string().nullish(),
-    cwd: word.nullish(),
+    cwd: wordSchema.nullish(),
     reason: z.string().nullish(),
     availableDecisions: z.array(z.unknown()).nullish(),
   }),
-  'item/fileChange/requestApproval': z.looseObject({ ...inTurn, itemId: word, reason: z.string().nullish() }),
+  'item/fileChange/requestApproval': z.looseObject({ ...inTurn, itemId: wordSchema, reason: z.string().nullish() }),
   'item/tool/requestUserInput': z.looseObject({
     ...inTurn,
-    itemId: word,
+    itemId: wordSchema,
     questions: z.array(
       z.object({
-        id: word,
+        id: wordSchema,
         header: z.string().catch(''),
         question: z.string(),
         isSecret: z.boolean().catch(false),
@@ -70,7 +68,7 @@ const requests = {
 /** What a resumed conversation brings: the newest turn with all its items. */
 const resumed = z.object({ thread, initialTurnsPage: z.object({ data: z.array(turn) }).nullish() });
 
-const loaded = z.object({ data: z.array(word) });
+const loaded = z.object({ data: z.array(wordSchema) });
 const read = z.object({ thread });
 
 export type ServerItem = z.infer<typeof item>;

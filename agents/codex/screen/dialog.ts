@@ -1,6 +1,6 @@
 // Reads the dialog that Codex shows: what it is, its text, its options and the keys that take them. It takes the place of the box.
 
-import { withSpacesShown } from '../../agent-rows.ts';
+import { optionsAround, withSpacesShown } from '../../agent-rows.ts';
 import type { AnsiRow } from '../../claude/screen/box.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 
@@ -101,7 +101,6 @@ interface OptionList {
 
 const OPTION = /^( {0,4})(?:› )?(\d{1,2})\. (\S.*)$/u;
 
-/** Counts on from the highlighted line in both directions: another line with a number is part of the text, such as a command. */
 function readOptions(rows: readonly AnsiRow[]): OptionList {
   const heads = rows.flatMap(({ text, cells }, at) => {
     const [, margin = '', number, words = ''] = OPTION.exec(text) ?? [];
@@ -112,11 +111,7 @@ function readOptions(rows: readonly AnsiRow[]): OptionList {
   });
   const focus = heads.findLastIndex(({ selected }) => selected);
   if (focus < 0) return { options: [], first: rows.length, hasMore: false };
-  const follows = (one: number, next: number) => heads[next]?.number === (heads[one]?.number ?? 0) + 1;
-  let [first, last] = [focus, focus];
-  while (follows(first - 1, first) && heads[first]?.number !== 1) first--;
-  while (follows(last, last + 1)) last++;
-  const own = heads.slice(first, last + 1);
+  const own = optionsAround(heads, focus);
   const options = own.map(({ at, number, words, selected }, index): AgentDialogOption => {
     const end = own[index + 1]?.at ?? rows.length;
     const more = rows.slice(at + 1, end).map(({ text }) => text);

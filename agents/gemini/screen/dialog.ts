@@ -1,7 +1,7 @@
 // Reads the dialog that Gemini CLI shows: a frame at the bottom of the screen, in the place of the box. Its options have numbers, and a
 // digit takes one at once.
 
-import { withSpacesShown } from '../../agent-rows.ts';
+import { optionsAround, withSpacesShown } from '../../agent-rows.ts';
 import type { AnsiRow } from '../../claude/screen/box.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 
@@ -97,7 +97,6 @@ interface OptionList {
   readonly hasMore: boolean;
 }
 
-/** Counts on from the marked option in both directions: another line with a number is part of the text, such as a command. */
 function readList(lines: readonly string[]): OptionList {
   const heads = lines.flatMap((line, at) => {
     const [, mark, number, label = ''] = OPTION.exec(line.trimStart()) ?? [];
@@ -105,11 +104,7 @@ function readList(lines: readonly string[]): OptionList {
   });
   const focus = heads.findLastIndex(({ selected }) => selected);
   if (focus < 0) return { options: [], rows: new Set(), hasMore: false };
-  const follows = (one: number, next: number) => heads[next]?.number === (heads[one]?.number ?? 0) + 1;
-  let [first, last] = [focus, focus];
-  while (follows(first - 1, first) && heads[first]?.number !== 1) first--;
-  while (follows(last, last + 1)) last++;
-  const own = heads.slice(first, last + 1);
+  const own = optionsAround(heads, focus);
   const rows = new Set<number>();
   const options = own.map(({ at, number, label, selected }, index): AgentDialogOption => {
     rows.add(at);

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { footer, localClock, parseStatusLineInput } from '../../../agents/status-line.ts';
+import { footer, parseStatusLineInput } from '../../../agents/status-line.ts';
+import { localClock } from '../../support/local-clock.ts';
 
 const recorded = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../fixtures/claude/statusline.json'), 'utf8'),

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { hookOptions } from '../../../agents/codex/hook-options.ts';
-import { chooseMode, launchCodex } from '../../../agents/codex/launch.ts';
+import { chooseMode, hookOptions, launchCodex } from '../../../agents/codex/launch.ts';
 import type { LaunchOptions } from '../../../agents/driver.ts';
 
 const options: LaunchOptions = {

@@ -254,7 +254,7 @@ describe('doctor, checking the threadmux home,', () => {
     const box = join(ill.root, 'outbox', '77.1');
     mkdirSync(box, { recursive: true, mode: 0o700 });
     const letter = join(box, '100000001.42');
-    writeFileSync(letter, 'threadmux 1\n');
+    writeFileSync(letter, 'threadmux 2\n');
     expect(others(await ill.examine()).map(({ part }) => part)).not.toContain('outbox');
     const long = new Date(Date.now() - 3_600_000);
     utimesSync(letter, long, long);

@@ -76,10 +76,10 @@ describe('a huge report', () => {
     expect(Math.max(statSync(machine.home.path('state', 'shown.json')).size, ...sizes)).toBeLessThan(20_000); // it was 320,000
   });
 
-  it('whose text is too long for marks says so, and attaches nothing', () => {
+  it('whose text is too long for marks says so, and attaches nothing', async () => {
     const rules = { roots: ['/nowhere'], home: '/nowhere', cwd: '/nowhere', homeDir: '/nowhere' };
     const text = `${'x\n'.repeat(600_000)}[ATTACH: /etc/hostname]`;
-    expect(takeOutgoingFiles(text, rules)).toEqual({
+    expect(await takeOutgoingFiles(text, rules)).toEqual({
       text,
       files: [],
       refused: ['the text is too long to look for files in it'],

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { denialLine, parseStreamLine, promptLine } from '../../../agents/claude/stream-json.ts';
+import { denialLine, parseStreamLine, promptLine } from '../../../agents/claude/headless.ts';
 
 const read = (value: unknown) => parseStreamLine(JSON.stringify(value));
 const main = { parent_tool_use_id: null, session_id: 's1' };

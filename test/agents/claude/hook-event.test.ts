@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseHookInput } from '../../../agents/claude/hook-input.ts';
+import { parseHookInput } from '../../../agents/claude/hook-event.ts';
 
 const folder = join(import.meta.dirname, '../../fixtures/claude/hooks');
 const read = (name: string): Record<string, unknown> => JSON.parse(readFileSync(join(folder, name), 'utf8'));
@@ -18,7 +18,7 @@ describe('parseHookInput', () => {
 
   it('reads a Stop from a version that did not send the message yet', () => {
     const { last_assistant_message: _, prompt_id: __, ...older } = read('Stop.json');
-    expect(parseHookInput(older)).toMatchObject({ hook_event_name: 'Stop', stop_hook_active: false });
+    expect(parseHookInput(older)).toMatchObject({ hook_event_name: 'Stop' });
   });
 
   it('reads a StopFailure whatever its error looks like', () => {

@@ -1,7 +1,7 @@
-// What Claude Code's box shows once it has taken a pasted text: Enter can be pressed as soon as it is seen. Pure.
+// How a text is typed into Claude Code's box: what the box shows once it has taken it, and whether it is still there or was submitted. Pure.
 
-import { DRAWN_DIFFERENTLY } from '../../compare-box-text.ts';
-import type { ShownText } from '../../screen.ts';
+import { beginsAlike, boxShows, DRAWN_DIFFERENTLY, visibleWords } from '../compare-box-text.ts';
+import type { AgentScreen, ShownText } from '../screen.ts';
 
 /**
  * The first line of the box, as a regular expression for tmux. No dialog has such a line: with this rule, a dialog that opens just
@@ -59,3 +59,25 @@ function tailOf(points: readonly string[]): string {
   }
   return '';
 }
+
+export function boxHolds(screen: AgentScreen, text: string): 'yes' | 'no' | 'maybe' {
+  const answer = boxShows(screen, text, PLACEHOLDER);
+  if (answer !== 'no' || (screen.kind !== 'draft' && screen.kind !== 'menu')) return answer;
+  // The box shows a placeholder instead of the path of an image.
+  const seen = visibleWords(screen.text);
+  const words = seen.replace(IMAGES, '');
+  return words !== seen && visibleWords(text).startsWith(words) ? 'maybe' : 'no';
+}
+
+/** How often the screen shows this text as submitted, in the conversation or in the queue above the box. */
+export function timesShown(screen: string, text: string): number {
+  const lines = screen.split('\n');
+  return lines.filter((line, at) => {
+    if (lines[at - 1]?.startsWith('─')) return false; // the box itself
+    const shown = visibleWords(/^ {0,2}❯[ \u00a0](.*)$/u.exec(line)?.[1] ?? '').replace(IMAGES, '');
+    return beginsAlike(shown, text, /^\[Pastedtext#/u);
+  }).length;
+}
+
+const PLACEHOLDER = /\[Pastedtext#\d+(?:\+\d+lines)?\]/u;
+const IMAGES = /\[Image#\d+\]/gu;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { boxWhileTyping, shownText } from '../../../../agents/claude/screen/shown-text.ts';
+import { boxWhileTyping, shownText } from '../../../agents/claude/typing.ts';
 
 const PLACEHOLDERS = ['[Pastedtext#', '[Image#'];
 
@@ -37,7 +37,7 @@ describe('what the box shows of a pasted text', () => {
 });
 
 describe('the box while a text is typed', () => {
-  const folder = join(import.meta.dirname, '../../../fixtures/screens');
+  const folder = join(import.meta.dirname, '../../fixtures/screens');
   const recorded = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /^\d.*\.ansi$/.test(path)) // of Claude Code
     .map((path) => {
