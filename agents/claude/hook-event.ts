@@ -106,15 +106,21 @@ const ADDS = ['addRules', 'addDirectories', 'setMode'];
 
 /** Everything that "always" would change, because the user must see it before tapping. */
 function ruleNames(update: PermissionUpdate): readonly string[] {
-  const { type, behavior = 'allow', destination } = update;
+  const { type, behavior = 'allow', destination, rules = [], mode, directories = [], ...others } = update;
   const what = ADDS.includes(type) && behavior === 'allow' ? '' : `${type} ${behavior} `;
-  const where = destination === undefined ? '' : ` (${destination})`;
+  const where = `${destination === undefined ? '' : ` (${destination})`}${inFull(others)}`;
   const names = [
-    ...(update.rules ?? []).map(
-      ({ toolName, ruleContent }) => `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}`,
+    ...rules.map(
+      ({ toolName, ruleContent, ...more }) =>
+        `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}${inFull(more)}`,
     ),
-    ...(update.mode === undefined ? [] : [`mode ${update.mode}`]),
-    ...(update.directories ?? []).map((folder) => `folder ${folder}`),
+    ...(mode === undefined ? [] : [`mode ${mode}`]),
+    ...directories.map((folder) => `folder ${folder}`),
   ];
   return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
+}
+
+/** Fields that we do not know go back to Claude Code, too. */
+function inFull(fields: object): string {
+  return Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
 }

@@ -3,6 +3,7 @@
 
 import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
+import { toolInput } from '../event.ts';
 
 /** Ids, names and paths: some of them are kept in memory and on disk, and a hostile host could send megabytes. */
 const word = z.string().max(8_192);
@@ -19,7 +20,7 @@ const base = {
   permission_mode: word.optional(),
 };
 
-const tool = { tool_name: word, tool_input: z.record(z.string(), z.unknown()) };
+const tool = { tool_name: word, tool_input: toolInput };
 
 const permissionUpdate = z.looseObject({
   type: z.string(),

@@ -1,7 +1,7 @@
 // Translates the input of the hooks of Gemini CLI into our events. Only the fields that we use are checked.
 
 import * as z from 'zod';
-import type { AgentEvent } from '../event.ts';
+import { type AgentEvent, toolInput } from '../event.ts';
 
 const word = z.string().max(8_192);
 const base = { session_id: word, cwd: word };
@@ -9,7 +9,7 @@ const base = { session_id: word, cwd: word };
 const inputs = {
   SessionStart: z.object({ ...base, source: word.optional() }),
   BeforeAgent: z.object({ ...base, prompt: z.string() }),
-  BeforeTool: z.object({ ...base, tool_name: word, tool_input: z.record(z.string(), z.unknown()).catch({}) }),
+  BeforeTool: z.object({ ...base, tool_name: word, tool_input: toolInput.catch({}) }),
   Notification: z.object({ ...base, notification_type: word.optional(), message: z.string().catch('') }),
   AfterAgent: z.object({ ...base, prompt_response: z.string().catch('') }),
   SessionEnd: z.object({ ...base, reason: word.optional() }),
