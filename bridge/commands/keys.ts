@@ -15,7 +15,7 @@ import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { paneOf, showScreen } from './screen.ts';
+import { paneToShow, showScreen } from './screen.ts';
 import { streamOf } from './streams.ts';
 
 /** tmux's names for common names of keys. */
@@ -64,7 +64,7 @@ async function pressAsked(order: CommandCall, keys: readonly string[], tools: Co
 /** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
 async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
-    const pane = await paneOf(order.thread, tools);
+    const pane = await paneToShow(order.thread, tools);
     const guard = await guardOf(pane, order, keys, tools);
     return { pane, pressed: guard === undefined ? UNSEEN : await strike(pane, order, keys, guard, tools) };
   });
@@ -124,7 +124,7 @@ export async function pressUnder(
   const done = await tools.pressing(thread, async () => {
     const last = used.get(thread);
     if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
-    const pane = await paneOf(order.thread, tools);
+    const pane = await paneToShow(order.thread, tools);
     const { tmux, record } = pane;
     const seen = await lookAtPane(tmux, record);
     const { screen } = readPane(seen, record).driver;

@@ -18,7 +18,7 @@ export const screenCommand: Command = {
   usage: '!screen [image]',
   about: 'what the pane shows now, as text or as a picture',
   run: async (order, tools) =>
-    showScreen(await paneOf(order.thread, tools), tools, /^(?:image|picture)$/i.test(order.rest.trim())),
+    showScreen(await paneToShow(order.thread, tools), tools, /^(?:image|picture)$/i.test(order.rest.trim())),
 };
 
 /** The last screen that was posted in each thread, and its message. */
@@ -61,7 +61,7 @@ function inWords(screen: string): string {
   return cut || 'An empty screen.';
 }
 
-export async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
+export async function paneToShow(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
   if (thread === undefined)
     throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
       hint: '`!sessions` lists the sessions and their threads.',
