@@ -19,6 +19,11 @@ const base = {
   subagent: wordSchema.optional(),
 };
 
+/** The input of a tool, as it is: a copy by zod would lose the field "__proto__", which the user would then not see. */
+export const toolInput = z.custom<Record<string, unknown>>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+);
+
 const question = promptQuestionSchema.extend({
   options: z.array(promptOptionSchema).max(200).readonly().default([]),
 });
@@ -39,7 +44,7 @@ const events = {
     ...base,
     event: z.literal('tool'),
     name: wordSchema,
-    input: z.record(z.string(), z.unknown()).default({}),
+    input: toolInput.default({}),
   }),
   /** It waits for a person. `tool` and `input` use the words of core/prompt.ts: Bash {command}, Edit {file_path, …}, Write, WebFetch, or the agent's own name. */
   asked: z.looseObject({
@@ -47,7 +52,7 @@ const events = {
     event: z.literal('asked'),
     kind: z.enum(['permission', 'question', 'plan']),
     tool: wordSchema,
-    input: z.record(z.string(), z.unknown()).default({}),
+    input: toolInput.default({}),
     questions: z.array(question).max(20).default([]),
     /** "Always" can be chosen; for people, what it would allow, one rule each. */
     always: z.preprocess((one) => (typeof one === 'string' ? [one] : one), z.array(z.string()).optional()),

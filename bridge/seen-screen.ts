@@ -4,7 +4,6 @@ import type { ScreenReader } from '../agents/driver.ts';
 import type { AgentScreen } from '../agents/screen.ts';
 import { type PaneView, screenFingerprint } from '../agents/screen-fingerprint.ts';
 import { readPane } from '../threads/read-pane.ts';
-import type { ThreadRecord } from '../threads/registry.ts';
 import { type LookResult, lookAtPane as lookAt, type PaneLook } from '../tmux/look.ts';
 import type { PaneGuard, PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
@@ -25,7 +24,10 @@ const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellM
  * What tmux checks at the moment of a key that is meant for a screen without a dialog: one may appear after the look. Not every dialog has
  * the line of `dialogLine`, but none shows the box.
  */
-export function stillNoDialog(seen: PaneLook, record: ThreadRecord): Pick<PaneGuard, 'dialog' | 'shows'> {
+export function stillNoDialog(
+  seen: PaneLook,
+  record: Parameters<typeof readPane>[1],
+): Required<Pick<PaneGuard, 'dialog' | 'shows'>> {
   const { screen, driver } = readPane({ ...seen, mode: undefined }, record);
   const shows = BOXES.includes(screen.kind) ? driver.typing.boxLines(seen.text, '', seen) : [];
   return { dialog: driver.screen.dialogLine, shows };

@@ -136,6 +136,7 @@ export async function startServer(
     limits,
     pressing,
     keyTimes: new Map(),
+    shownScreens: new Map(),
     dialogs,
     declared,
     statusOf: createAgentStatus(shared),

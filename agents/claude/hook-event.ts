@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { type PromptDecision, promptQuestionSchema } from '../../core/prompt.ts';
-import { type AgentEvent, type AskedEvent, wordSchema } from '../event.ts';
+import { type AgentEvent, type AskedEvent, toolInput, wordSchema } from '../event.ts';
 
 /** Undefined for an event that we do not use. */
 export function readHookEvent(json: unknown): AgentEvent | undefined {
@@ -84,17 +84,23 @@ const ADDS = ['addRules', 'addDirectories', 'setMode'];
 
 /** Everything that "always" would change, because the user must see it before tapping. */
 function ruleNames(update: z.infer<typeof permissionUpdate>): readonly string[] {
-  const { type, behavior = 'allow', destination } = update;
+  const { type, behavior = 'allow', destination, rules = [], mode, directories = [], ...others } = update;
   const what = ADDS.includes(type) && behavior === 'allow' ? '' : `${type} ${behavior} `;
-  const where = destination === undefined ? '' : ` (${destination})`;
+  const where = `${destination === undefined ? '' : ` (${destination})`}${inFull(others)}`;
   const names = [
-    ...(update.rules ?? []).map(
-      ({ toolName, ruleContent }) => `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}`,
+    ...rules.map(
+      ({ toolName, ruleContent, ...more }) =>
+        `${toolName}${ruleContent === undefined ? '' : `(${ruleContent})`}${inFull(more)}`,
     ),
-    ...(update.mode === undefined ? [] : [`mode ${update.mode}`]),
-    ...(update.directories ?? []).map((folder) => `folder ${folder}`),
+    ...(mode === undefined ? [] : [`mode ${mode}`]),
+    ...directories.map((folder) => `folder ${folder}`),
   ];
   return (names.length === 0 ? [type] : names).map((name) => `${what}${name}${where}`);
+}
+
+/** Fields that we do not know go back to Claude Code, too. */
+function inFull(fields: object): string {
+  return Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
 }
 
 export function permissionOutput(asked: AskedEvent, decision: PromptDecision): string {
@@ -134,7 +140,7 @@ const base = {
   agent_id: wordSchema.optional(),
 };
 
-const tool = { tool_name: wordSchema, tool_input: z.record(z.string(), z.unknown()) };
+const tool = { tool_name: wordSchema, tool_input: toolInput };
 
 const permissionUpdate = z.looseObject({
   type: z.string(),

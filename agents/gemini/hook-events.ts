@@ -1,14 +1,14 @@
 // Translates the input of the hooks of Gemini CLI into our events. Only the fields that we use are checked.
 
 import * as z from 'zod';
-import { type AgentEvent, wordSchema } from '../event.ts';
+import { type AgentEvent, toolInput, wordSchema } from '../event.ts';
 
 const base = { session_id: wordSchema, cwd: wordSchema };
 
 const inputs = {
   SessionStart: z.object({ ...base, source: wordSchema.optional() }),
   BeforeAgent: z.object({ ...base, prompt: z.string() }),
-  BeforeTool: z.object({ ...base, tool_name: wordSchema, tool_input: z.record(z.string(), z.unknown()).catch({}) }),
+  BeforeTool: z.object({ ...base, tool_name: wordSchema, tool_input: toolInput.catch({}) }),
   Notification: z.object({ ...base, notification_type: wordSchema.optional(), message: z.string().catch('') }),
   AfterAgent: z.object({ ...base, prompt_response: z.string().catch('') }),
   SessionEnd: z.object({ ...base, reason: wordSchema.optional() }),

@@ -2,6 +2,7 @@
 // another dialog.
 
 import { keyId } from '../../bridge/dialogs/choose-option.ts';
+import { stillNoDialog } from '../../bridge/seen-screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
@@ -14,13 +15,14 @@ export async function interruptSession(target: SessionTarget): Promise<boolean> 
   const pane = paneOf(target);
   const seen = await lookAtPane(target.tmux, pane);
   if (seen.kind === 'gone') return false;
-  const { screen, isAgent, driver } = readPane(seen, target.record ?? UNREPORTED);
+  const record = target.record ?? UNREPORTED;
+  const { screen, isAgent, driver } = readPane(seen, record);
   if (!isAgent) throw new ThreadmuxError('bad_usage', 'no agent runs in that session', { hint: 'Read its screen.' });
   if (screen.kind === 'dialog') throw needsPerson();
   if (!((screen.kind === 'empty' || screen.kind === 'draft') && screen.busy)) return false;
-  const guard = { pane, command: target.record?.command || seen.command, dialog: driver.screen.dialogLine };
+  const guard = { pane, command: record.command || seen.command, ...stillNoDialog(seen, record) };
   // Not by an id of this machine's clock: keys of people have ids of Discord's, and smaller ones would count as pressed.
-  const pressed = await pressInDialog(target.tmux, { ...guard, shows: [] }, keyId(), driver.typing.interrupt);
+  const pressed = await pressInDialog(target.tmux, guard, keyId(), driver.typing.interrupt);
   if (pressed.kind !== 'refused') return true;
   if (pressed.because === 'dialog') throw needsPerson();
   throw new ThreadmuxError('busy', `Esc was not pressed: the pane has changed (${pressed.because})`, {

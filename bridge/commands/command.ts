@@ -17,6 +17,7 @@ import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
 import type { ProgramPlace } from './launch-agent.ts';
+import type { ShownScreens } from './screen.ts';
 
 export interface CommandContext extends ServerParts {
   readonly statusOf: AgentStatus;
@@ -31,6 +32,7 @@ export interface CommandContext extends ServerParts {
   readonly pressing: KeyedQueue;
   /** When keys were pressed by a command or button, per thread (`performance.now()`). */
   readonly keyTimes: Map<string, number>;
+  readonly shownScreens: ShownScreens;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;
   /** Takes a message that the bot posted for a user, like one that was written. */

@@ -1,17 +1,12 @@
-// !screen, !stop, !key and its short forms. Only keys from a list can be pressed, so no text can be typed with them.
+// !stop, !key and its short forms, and the buttons with keys. Only keys from a list can be pressed, so no text can be typed with them,
+// and in a dialog only those for which the user has seen it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driverOf } from '../../agents/list.ts';
 import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerprint.ts';
-import { ThreadmuxError } from '../../core/errors.ts';
-import { narrowText } from '../../core/narrow-text.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { isNewer } from '../../core/snowflake.ts';
-import { cutMessage, untrustedCode } from '../../core/untrusted-text.ts';
-import { button, keyButtons, type MessageDraft, row } from '../../discord/messages.ts';
-import type { ThreadRef } from '../../discord/threads.ts';
-import { renderPicture } from '../../streams/picture/picture.ts';
-import { screenBlock } from '../../threads/notices.ts';
+import { cutMessage } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { type Press, pressKeys } from '../../tmux/keys.ts';
@@ -19,7 +14,8 @@ import { lookAtPane } from '../../tmux/look.ts';
 import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
-import { type Command, type CommandCall, type CommandContext, replyWith } from './command.ts';
+import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { paneToShow, showScreen } from './screen.ts';
 import { streamOf } from './streams.ts';
 
 /** tmux's names for common names of keys. */
@@ -40,14 +36,6 @@ const CALLED: Readonly<Record<string, string>> = {
 };
 const SEEN_AFTER_MS = 400;
 
-export const screenCommand: Command = {
-  name: 'screen',
-  usage: '!screen [image]',
-  about: 'what the pane shows now, as text or as a picture',
-  run: async (order, tools) =>
-    showScreen(await paneOf(order.thread, tools), /^(?:image|picture)$/i.test(order.rest.trim())),
-};
-
 export const keyCommand: Command = {
   name: 'key',
   usage: '!key <key…>',
@@ -67,20 +55,46 @@ function named(word: string): string {
 }
 
 /** The reply shows the screen, except in a terminal, whose output streams anyway. */
-async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
+async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
   const shown = await press(order, keys, tools);
   const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
   return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
 /** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
-async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<MessageDraft> {
+async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
-    const pane = await paneOf(order.thread, tools);
-    const guard = { pane: pane.record, command: undefined };
-    return { pane, pressed: await strike(pane, order, keys, guard, tools) };
+    const pane = await paneToShow(order.thread, tools);
+    const guard = await guardOf(pane, order, keys, tools);
+    return { pane, pressed: guard === undefined ? UNSEEN : await strike(pane, order, keys, guard, tools) };
   });
-  return shownAfter(pane, pressed);
+  return shownAfter(pane, pressed, tools);
+}
+
+/** They approve nothing, and an agent can be interrupted at any time. */
+const LEAVING: readonly string[] = ['Escape', 'C-c'];
+/** Any other key may answer a dialog, and a key after it would be for the next one, which nobody has seen. */
+const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
+
+/** What tmux checks at the moment of written keys. Undefined if they could answer a dialog that was not shown before they were written. */
+async function guardOf(
+  { tmux, record }: FoundPane,
+  { id, thread, liveAt }: CommandCall,
+  keys: readonly string[],
+  { shownScreens }: CommandContext,
+): Promise<PaneGuard | undefined> {
+  const guard = { pane: record, command: undefined };
+  const isLeaving = keys.every((key) => LEAVING.includes(key));
+  const seen = isLeaving || !isFresh(liveAt, performance.now()) ? undefined : await lookAtPane(tmux, record);
+  if (seen === undefined || seen.kind === 'gone') return guard;
+  const { screen } = readPane(seen, record).driver;
+  const shows = dialogPatterns(seen, screen);
+  if (shows.length === 0) return { ...guard, ...stillNoDialog(seen, record) };
+  const shown = shownScreens.get(thread?.id ?? '');
+  // Once: a busy program still shows a dialog that was answered.
+  shownScreens.delete(thread?.id ?? '');
+  const isSame = shown?.print === screenFingerprint(record.paneId, seen, screen) && isNewer(id, shown.message);
+  return isSame && keys.slice(0, -1).every((key) => MOVING.includes(key)) ? { ...guard, shows } : undefined;
 }
 
 /** A tapped button, the fingerprint of its screen, and its message. */
@@ -105,12 +119,12 @@ export async function pressUnder(
   { key, print, messageId }: KeyButton,
   used: UsedScreens,
   tools: CommandContext,
-): Promise<MessageDraft | undefined> {
+): Promise<CommandReply | undefined> {
   const thread = order.thread?.id ?? '';
   const done = await tools.pressing(thread, async () => {
     const last = used.get(thread);
     if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
-    const pane = await paneOf(order.thread, tools);
+    const pane = await paneToShow(order.thread, tools);
     const { tmux, record } = pane;
     const seen = await lookAtPane(tmux, record);
     const { screen } = readPane(seen, record).driver;
@@ -124,10 +138,11 @@ export async function pressUnder(
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
-  return done && shownAfter(done.pane, done.pressed);
+  return done && shownAfter(done.pane, done.pressed, tools);
 }
 
 const CHANGED: Press = { kind: 'refused', because: 'changing', seen: undefined };
+const UNSEEN: Press = { kind: 'refused', because: 'dialog', seen: undefined };
 
 async function strike(
   { tmux }: FoundPane,
@@ -151,23 +166,24 @@ export async function untilKeysSettled(thread: string, { keyTimes, signal }: Com
   if (left > 0) await sleep(left, undefined, { signal });
 }
 
-async function shownAfter(pane: FoundPane, pressed: Press | undefined): Promise<MessageDraft> {
+async function shownAfter(pane: FoundPane, pressed: Press | undefined, tools: CommandContext): Promise<CommandReply> {
   if (pressed === undefined)
     return replyWith(
       '⚠️ Not pressed: the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again.',
     );
-  if (pressed.kind === 'refused') {
-    if (pressed.because === 'dialog' || pressed.because === 'changing') return changed(pane);
-    return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+  if (pressed.kind !== 'refused') {
+    await sleep(SEEN_AFTER_MS);
+    return showScreen(pane, tools);
   }
-  await sleep(SEEN_AFTER_MS);
-  return showScreen(pane);
-}
-
-async function changed(pane: FoundPane): Promise<MessageDraft> {
-  const shown = await showScreen(pane);
-  const words = '⚠️ Not pressed: the screen has changed. Use the buttons under this new screen.';
-  return { ...shown, content: cutMessage(`${words}\n${shown.content}`, 2_000) };
+  const words =
+    pressed.because === 'dialog'
+      ? 'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key'
+      : pressed.because === 'changing'
+        ? 'the screen has changed. Use the buttons under this new screen'
+        : undefined;
+  if (words === undefined) return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
+  const shown = await showScreen(pane, tools);
+  return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
 }
 
 const WHY: Readonly<Record<string, string>> = {
@@ -178,48 +194,6 @@ const WHY: Readonly<Record<string, string>> = {
   'input-off': 'the pane takes no input',
   synchronized: 'the pane shares its input with others',
 };
-
-/** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
-export async function showScreen({ tmux, record }: FoundPane, asPicture = false): Promise<MessageDraft> {
-  const seen = await lookAtPane(tmux, record, { wholeRows: true });
-  if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
-  const cursor = seen.cursorShown ? seen.cursor : undefined;
-  const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
-  const keys = keyButtons(screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen));
-  if (picture === undefined) {
-    const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
-    return { content: screenBlock(narrowText(seen.text)), components: [keys, ...more], files: [] };
-  }
-  const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
-  return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components: [keys], files: [file] };
-}
-
-const DESCRIPTION = 1_000;
-
-/** The alternative text of the picture: the last lines that fit. */
-function inWords(screen: string): string {
-  const text = screen
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .join('\n')
-    .trim();
-  const fitting = [...text].slice(-DESCRIPTION).join('');
-  const cut = fitting.length < text.length ? fitting.slice(fitting.indexOf('\n') + 1) : fitting;
-  return cut || 'An empty screen.';
-}
-
-async function paneOf(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
-  if (thread === undefined)
-    throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
-      hint: '`!sessions` lists the sessions and their threads.',
-    });
-  const pane = await tools.panes.find(thread, true);
-  if (pane === undefined)
-    throw new ThreadmuxError('session_not_found', 'The session of this thread was not found.', {
-      hint: '`!new` with its name starts it again.',
-    });
-  return pane;
-}
 
 // !stop interrupts an agent, a terminal or a headless agent.
 

@@ -12,8 +12,8 @@ import { lookForExit, QUIT_HISTORY, quitReport } from '../../tmux/last-output.ts
 import { lookAtPane } from '../../tmux/look.ts';
 import { killSession, type Session, stopKeeping } from '../../tmux/sessions.ts';
 import { type CommandContext, replyWith } from './command.ts';
-import { showScreen } from './keys.ts';
 import type { WantedSession } from './new.ts';
+import { showScreen } from './screen.ts';
 
 /** Before this, the screen may not be drawn completely. */
 const ASKS_AFTER_MS = 1_500;
@@ -65,7 +65,7 @@ async function showItsScreen(
   tools: CommandContext,
 ): Promise<void> {
   const pane = await tools.panes.find({ id, title, parentId: channel });
-  const shown = pane === undefined ? replyWith('') : await showScreen(pane);
+  const shown = pane === undefined ? replyWith('') : await showScreen(pane, tools);
   const words = `${driverOf(agent).title} has not reported yet. This is what its pane shows.`;
   await tools.say(id, [id, 'starts', panePid], {
     ...shown,

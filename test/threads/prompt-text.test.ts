@@ -40,6 +40,24 @@ const fileOf = (shown: PromptText, name: string) => {
 const fencesOf = (text: string) => text.split('```').length - 1;
 
 describe('a permission in the thread', () => {
+  it('shows a field that has the name of what every object has', () => {
+    const tool_input = JSON.parse('{"command": "ls", "__proto__": {"host": "prod"}}');
+    const { text } = permissionText(askedBy({ tool_input, permission_suggestions: [] }), 'Claude');
+    expect(text).toContain('"__proto__"');
+    expect(text).toContain('"host": "prod"');
+  });
+
+  it('shows every field of what "always" would add, also those that we do not know', () => {
+    const rules = [{ toolName: 'Bash', ruleContent: 'ls', host: 'prod' }];
+    const update = { type: 'addRules', rules, behavior: 'allow', destination: 'session', until: 'never' };
+    const { text } = permissionText(
+      askedBy({ permission_suggestions: [update, { type: 'trust', what: '/' }] }),
+      'Claude',
+    );
+    expect(text).toContain('`Bash(ls) {"host":"prod"} (session) {"until":"never"}`');
+    expect(text).toContain('`trust allow trust {"what":"/"}`');
+  });
+
   it('shows tool, command, purpose, directory, and what "always" would add', () => {
     const input = request('Bash');
     const { text, hint, files } = permissionText(input, 'Claude');

@@ -1,0 +1,75 @@
+// !screen, and the screens that are shown after keys. A written key is pressed in a dialog only if its thread showed the dialog before.
+
+import { screenFingerprint } from '../../agents/screen-fingerprint.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { narrowText } from '../../core/narrow-text.ts';
+import { untrustedCode } from '../../core/untrusted-text.ts';
+import { button, keyButtons, row } from '../../discord/messages.ts';
+import type { ThreadRef } from '../../discord/threads.ts';
+import { renderPicture } from '../../streams/picture/picture.ts';
+import { screenBlock } from '../../threads/notices.ts';
+import type { FoundPane } from '../../threads/panes.ts';
+import { readPane } from '../../threads/read-pane.ts';
+import { lookAtPane } from '../../tmux/look.ts';
+import { type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
+
+export const screenCommand: Command = {
+  name: 'screen',
+  usage: '!screen [image]',
+  about: 'what the pane shows now, as text or as a picture',
+  run: async (order, tools) =>
+    showScreen(await paneToShow(order.thread, tools), tools, /^(?:image|picture)$/i.test(order.rest.trim())),
+};
+
+/** The last screen that was posted in each thread, and its message. */
+export type ShownScreens = Map<string, { readonly print: string; readonly message: string }>;
+
+/** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
+export async function showScreen(
+  { tmux, record }: FoundPane,
+  { shownScreens }: Pick<CommandContext, 'shownScreens'>,
+  asPicture = false,
+): Promise<CommandReply> {
+  const seen = await lookAtPane(tmux, record, { wholeRows: true });
+  if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
+  const cursor = seen.cursorShown ? seen.cursor : undefined;
+  const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
+  const print = screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen);
+  const keys = keyButtons(print);
+  const after: CommandReply['after'] = async (thread, message) => {
+    if (message !== undefined) shownScreens.set(thread, { print, message });
+  };
+  if (picture === undefined) {
+    const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
+    return { content: screenBlock(narrowText(seen.text)), components: [keys, ...more], files: [], after };
+  }
+  const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
+  return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components: [keys], files: [file], after };
+}
+
+const DESCRIPTION = 1_000;
+
+/** The alternative text of the picture: the last lines that fit. */
+function inWords(screen: string): string {
+  const text = screen
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .trim();
+  const fitting = [...text].slice(-DESCRIPTION).join('');
+  const cut = fitting.length < text.length ? fitting.slice(fitting.indexOf('\n') + 1) : fitting;
+  return cut || 'An empty screen.';
+}
+
+export async function paneToShow(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
+  if (thread === undefined)
+    throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
+      hint: '`!sessions` lists the sessions and their threads.',
+    });
+  const pane = await tools.panes.find(thread, true);
+  if (pane === undefined)
+    throw new ThreadmuxError('session_not_found', 'The session of this thread was not found.', {
+      hint: '`!new` with its name starts it again.',
+    });
+  return pane;
+}

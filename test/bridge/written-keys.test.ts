@@ -1,0 +1,99 @@
+// A key that is written as text is pressed in a dialog only if the thread showed that dialog before it was written.
+
+import { describe, expect, it, vi } from 'vitest';
+import type { FakeClaude } from '../support/fake-claude.ts';
+import { aWhile, type Setting, shareSetting, startSetting, WAIT } from './bridge-setup.ts';
+
+const begin = shareSetting();
+const UNSEEN = /^⚠️ Not pressed: a dialog is open/;
+
+const approved = (claude: FakeClaude) =>
+  claude.noted().flatMap(({ kind, text }) => (kind === 'approved' ? [text] : []));
+
+/** Shows the screen in the thread, as a user does before a key. */
+async function look(setting: Setting, claude: FakeClaude, content: RegExp) {
+  await setting.say(claude, '!screen');
+  await setting.answer(claude, content);
+}
+
+/** Waits until the thread shows this many screens with the dialog. */
+const untilSaid = (setting: Setting, claude: FakeClaude, count: number) =>
+  vi.waitFor(async () => {
+    const shown = (await setting.answers(claude)).filter(({ content }) => content.includes('Bash command'));
+    expect(shown).toHaveLength(count);
+  }, WAIT);
+
+describe('a written key', () => {
+  it.each(['!enter', '!key 1', '!key Down Enter', '!tab'])(
+    '%s is not pressed in a dialog that just opened',
+    async (order) => {
+      const { setting, claude } = await begin();
+      await claude.tell('dialog', 'rm -rf /');
+      await setting.say(claude, order);
+      await setting.answer(claude, UNSEEN);
+      expect(claude.noted()).toEqual([]);
+      await setting.say(claude, '!enter'); // now that it was shown
+      await vi.waitFor(() => expect(approved(claude)).toEqual(['rm -rf /']), WAIT);
+    },
+  );
+
+  it('given as a slash command is not pressed there either', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'rm -rf /');
+    const { person } = setting.workspace;
+    await vi.waitFor(() => person.slash(claude.thread, 'key', [{ name: 'key', value: 'Enter' }]), WAIT);
+    await setting.answer(claude, UNSEEN);
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('is not pressed in a dialog that replaced the one on the screen that was shown', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make');
+    await look(setting, claude, /make/);
+    await claude.tell('dialog', 'rm -rf /');
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, UNSEEN);
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('written twice leaves the next dialog open, also if the first one is slow to close', async () => {
+    let isSlow = false;
+    const onRequest = ({ method, body }: { method: string; body: unknown }) =>
+      isSlow && method === 'POST' && JSON.stringify(body ?? '').includes('Bash command')
+        ? { kind: 'delay' as const, ms: 1_000 }
+        : undefined;
+    const setting = await startSetting({ faults: { onRequest } });
+    const claude = await setting.claude('web');
+    await claude.tell('dialog', 'make');
+    await claude.tell('next', ['rm -rf /']);
+    await look(setting, claude, /make/);
+    isSlow = true;
+    await claude.tell('slow', 2_000);
+    await setting.say(claude, '!enter');
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, UNSEEN);
+    await vi.waitFor(() => expect(approved(claude)).toEqual(['make']), WAIT);
+    await aWhile(2_500);
+    expect(approved(claude)).toEqual(['make']);
+  });
+
+  it('is not followed by another one that could answer the next dialog', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make');
+    await claude.tell('next', ['rm -rf /']);
+    for (const [at, order] of ['!key Enter Enter', '!key Escape Enter', '!key 1 Enter'].entries()) {
+      await setting.say(claude, '!screen');
+      await untilSaid(setting, claude, 2 * at + 1);
+      await setting.say(claude, order);
+      await untilSaid(setting, claude, 2 * at + 2);
+    }
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('that can only leave a dialog is pressed at once', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'rm -rf /');
+    await setting.say(claude, '!stop');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'key', text: '\u001b' }]), WAIT);
+  });
+});
