@@ -102,6 +102,7 @@ export function makePages(attachments: Uploads, door: AdmittedCaller): PageHandl
     if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'Only GET is answered here.');
     if (request.headers['service-worker'] === 'script') return endWorker(response);
+    if (request.headers[FORGET] !== undefined) return forgetAll(response);
     const asset = await assets.load(url.pathname);
     if (asset !== undefined) return sendAsset(request, response, asset);
     const file = attachments.locate(url.pathname);
@@ -112,10 +113,27 @@ export function makePages(attachments: Uploads, door: AdmittedCaller): PageHandl
 }
 
 /**
- * Our page has no service worker. Another program installed it while it had our port: the browser removes it, with everything else that
- * it keeps for this address, also the key that the worker could use.
+ * Our page has no service worker. Another program installed it while it had our port. The browser takes this as its new version, which removes
+ * itself and everything else that the browser keeps for this address, also the key that the worker could use. Firefox removes nothing if the answer
+ * to the request for the script says so; it does if a worker asks. No other site can send this header.
  */
+const FORGET = 'threadmux-forget';
+const LAST_WORKER = `addEventListener('install', () => skipWaiting());
+const forget = () => fetch(location.href, { headers: { '${FORGET}': 'all' }, cache: 'no-store' });
+addEventListener('activate', (event) => event.waitUntil(forget().then(() => registration.unregister())));
+`;
+
 function endWorker(response: ServerResponse): void {
+  response.writeHead(200, {
+    ...SAFETY,
+    'Content-Security-Policy': "default-src 'none'; connect-src 'self'",
+    'Content-Type': 'text/javascript; charset=utf-8',
+    'Cache-Control': 'no-store',
+  });
+  response.end(LAST_WORKER);
+}
+
+function forgetAll(response: ServerResponse): void {
   response.setHeader('Clear-Site-Data', '"*"');
   end(response, 404, 'There is no service worker.');
 }

@@ -26,6 +26,8 @@ const KEEP_ALIVE_MS = 75_000;
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 120_000;
 const CHECK_EVERY_MS = 2_000;
+/** A browser sends us the cookies of every program at this address, whatever its port: up to 180 of 4 KiB. We use none. */
+const MAX_HEADER_BYTES = 1024 * 1024;
 const MAX_CONNECTIONS = 512;
 const MAX_STRANGERS = 64;
 /** The longest path of a Unix socket on all systems: 104 bytes on macOS, 108 on Linux, with a zero at the end. */
@@ -37,6 +39,7 @@ export function makeServer(log: (line: string) => void): Server {
     headersTimeout: HEADERS_WITHIN_MS,
     requestTimeout: REQUEST_WITHIN_MS,
     connectionsCheckingInterval: CHECK_EVERY_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
   });
   server.maxConnections = MAX_CONNECTIONS;
   // Failing to accept a connection (no file descriptor left) is an error event of the server; it must not end the process.

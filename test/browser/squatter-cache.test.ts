@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
-import { openWorkspace, startThread } from './page.ts';
+import { buttons, openWorkspace, sayIn, startThread } from './page.ts';
 
 type GatewayEvent = readonly [type: string, data: object];
 
@@ -112,6 +112,43 @@ describe('a process that has the port for a while, and answers an open page like
     await see(fresh.locator('#messages').getByText('what is there'));
     complaints.length = 0;
   });
+
+  it.each(['1', 'made-up'])(
+    'leaves no message %s, no button and no mark in the page that is open all the time',
+    async (id) => {
+      const opened = await openWorkspace({ tolerate: /./ });
+      const { workspace, page, you, say, complaints } = opened;
+      await say('the real question', { components: buttons('Allow', 'Deny') });
+      await you.openSession('web');
+      await see(you.button('Deny'));
+      await workspace.close();
+      // Only the user would see it, so the workspace has no message in its place. Its button is one of another message.
+      const [type, made] = picture(workspace, opened.thread, '/none.png');
+      const asked = { ...made, content: 'made up', components: buttons('Deny'), attachments: [] };
+      const starter = { ...asked, type: 21, flags: 64, id, referenced_message: asked };
+      const last = { ...asked, id: '18446744073709551615' };
+      const state = { channel_id: opened.thread, state: 'needs_person', for: 'made up', since: 0 };
+      const squatter = await squat(workspace, [
+        [type, starter],
+        [type, last],
+        ['THREADMUX_STATES', { now: 0, states: [state] }],
+      ]);
+      await see(page.locator('#messages').getByText('made up'));
+      const mark = () => page.evaluate(() => localStorage.getItem('threadmux:read'));
+      await vi.waitFor(async () => expect(await mark()).toContain(last.id));
+      await squatter.close();
+
+      const again = await startTestWorkspace({ dir: workspace.dir, port: Number(new URL(workspace.url).port) });
+      await page.locator('#offline').waitFor({ state: 'hidden' });
+      await sayIn(again, opened.thread)('what is new');
+      await see(page.locator('#messages').getByText('what is new'));
+      expect(await page.getByText('made up').count()).toBe(0);
+      await you.openSession('agents');
+      await sayIn(again, opened.thread)('what is unread');
+      await see(you.session('web').locator('.count', { hasText: '1' }));
+      complaints.length = 0;
+    },
+  );
 
   it('cannot make it load another page by a session whose address looks like a link that signs in', async () => {
     const { workspace, page, you, complaints } = await openWorkspace({ tolerate: /./ });

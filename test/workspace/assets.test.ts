@@ -2,6 +2,7 @@
 
 import { fstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { openAssets } from '../../workspace/assets.ts';
 import { startTestWorkspace } from '../support/workspace.ts';
@@ -63,6 +64,43 @@ describe('the page', () => {
     for (const path of ['/vendor/markdown-it.js', '/vendor/highlight/rust.js'])
       expect((await fetch(workspace.url + path)).status).toBe(200);
     expect((await fetch(`${workspace.url}/vendor/highlight/LICENSE`)).status).toBe(404);
+  });
+});
+
+// Another program installed it while it had our port. In Firefox, removing it takes a script: squatter.test.ts shows the same in Chromium only.
+describe('a service worker', () => {
+  const asked = { 'service-worker': 'script', 'sec-fetch-site': 'same-origin' };
+
+  it('is replaced by one that removes itself, and asks the browser to forget everything', async () => {
+    const { url } = await startTestWorkspace();
+    const last = await fetch(`${url}/worker.js`, { headers: asked });
+    expect([last.status, last.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+    expect(last.headers.get('clear-site-data')).toBeNull(); // Firefox would drop the new worker, and keep the old one
+    const acts: string[] = [];
+    const listeners = new Map<string, (event: object) => void>();
+    const waits: Promise<unknown>[] = [];
+    const inWorker = {
+      addEventListener: (type: string, act: (event: object) => void) => listeners.set(type, act),
+      skipWaiting: () => acts.push('skipWaiting'),
+      location: { href: `${url}/worker.js` },
+      fetch: async (...what: Parameters<typeof fetch>) =>
+        acts.push((await fetch(...what)).headers.get('clear-site-data') ?? ''),
+      registration: { unregister: () => acts.push('unregister') },
+    };
+    runInNewContext(await last.text(), inWorker);
+    for (const type of ['install', 'activate'])
+      listeners.get(type)?.({ waitUntil: (done: Promise<unknown>) => waits.push(done) });
+    await Promise.all(waits);
+    expect(acts).toEqual(['skipWaiting', '"*"', 'unregister']);
+  });
+
+  it('is what only our own address may ask for: another site cannot make the browser forget its key', async () => {
+    const { url } = await startTestWorkspace();
+    const wish = { origin: 'http://evil.example', 'access-control-request-headers': 'threadmux-forget' };
+    const before = await fetch(`${url}/`, { method: 'OPTIONS', headers: wish });
+    expect([before.status, before.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+    for (const path of ['/', '/page.js', '/worker.js'])
+      expect((await fetch(url + path)).headers.get('clear-site-data')).toBeNull();
   });
 });
 

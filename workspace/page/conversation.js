@@ -75,23 +75,31 @@ export function makeConversation(onChange) {
 
   const latest = (id) => start(id, `limit=${PAGE}`, false);
 
-  /** Loads everything shown again: besides new messages, some may have been edited or deleted. */
+  const startOver = () => {
+    messages = [];
+    return latest(place);
+  };
+
+  /**
+   * Loads everything shown again, and keeps nothing else: besides new messages, some may have been edited or deleted, and another program may have
+   * made some up while it had our port.
+   */
   const refresh = async () => {
-    if (!loaded || messages.length === 0) return latest(place);
-    if (hasNewer) return undefined;
+    const first = messages[0]?.id ?? '';
+    if (!loaded || hasNewer || !/^\d{1,20}$/.test(first)) return startOver();
     const mine = ++visit;
-    let from = justBefore(messages[0].id);
+    let from = justBefore(first);
     const seen = [];
     for (let pages = 0; ; pages++) {
       const page = await load(`after=${from}&limit=100`);
-      if (mine !== visit || page === undefined) return undefined;
+      if (mine !== visit) return undefined;
+      if (page === undefined) return startOver();
       seen.push(...page);
       if (page.length < 100) break;
-      if (pages === CATCH_UP_PAGES) return latest(place);
+      if (pages === CATCH_UP_PAGES) return startOver();
       from = page.at(-1).id;
     }
-    const there = new Set(seen.map(({ id }) => id));
-    messages = messages.filter((message) => there.has(message.id) || isEphemeral(message) || touched.has(message.id));
+    messages = messages.filter((message) => touched.has(message.id));
     messages = merged(seen);
     trim('start');
     onChange('live');

@@ -71,9 +71,17 @@ export function makePlaces(onChange) {
       for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) await look(id);
     });
     const archived = await call('GET', `/channels/${channel.id}/threads/archived/public?limit=50`);
-    if (archived.ok) for (const thread of archived.data.threads) threads.set(thread.id, thread);
+    for (const thread of archived.ok ? archived.data.threads : []) {
+      threads.set(thread.id, thread);
+      readNoFurther(thread);
+    }
     changed();
     await Promise.all(workers);
+  };
+
+  /** A message that another program made up may have been the last one that was read: nothing after it would be news. */
+  const readNoFurther = ({ id, last_message_id: last }) => {
+    if (compareIds(read.get(id) ?? '0', last ?? '0') > 0) read.set(id, last ?? '0');
   };
 
   /** @returns {Place} */
@@ -133,11 +141,13 @@ export function makePlaces(onChange) {
     welcome(user, guild) {
       me = user;
       channel = guild.channels[0];
-      threads.clear();
+      // Another program may have made up what we know, while it had our port.
+      for (const known of [threads, recent, typing, where, states]) known.clear();
       for (const thread of guild.threads) threads.set(thread.id, thread);
       // On the first visit of a browser everything counts as read: old messages are not news.
       if (read.size === 0)
         for (const { id, last_message_id: last } of guild.threads.concat(channel)) read.set(id, last ?? '0');
+      for (const each of guild.threads.concat(channel)) readNoFurther(each);
       changed();
     },
     lookAtAll,

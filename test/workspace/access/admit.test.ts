@@ -140,6 +140,20 @@ describe('a WebSocket', () => {
 });
 
 describe('the page', () => {
+  // Cookies have no port: any program at 127.0.0.1 can set them, and the browser sends them to us.
+  it('is sent to a browser with as many cookies as it keeps for an address; longer headers are refused', async () => {
+    const workspace = await startTestWorkspace();
+    const cookies = (count: number) =>
+      Array.from({ length: count }, (_, at) => `c${at}=${'x'.repeat(4_090)}`).join('; ');
+    const statusWith = async (cookie: string) => (await ask(workspace, '/', { cookie })).status;
+    expect(await statusWith(cookies(180))).toBe(200);
+    expect(await statusWith(cookies(270)).catch((error: { code: string }) => error.code)).toBeOneOf([
+      431,
+      'ECONNRESET', // it was closed before everything was sent
+      'EPIPE',
+    ]);
+  });
+
   it('is served with a strict policy and without inline script', async () => {
     const workspace = await startTestWorkspace();
     const answer = await fetch(workspace.url);
