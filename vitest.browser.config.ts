@@ -1,4 +1,4 @@
-// The page in a real Chromium, with the real program: `npm run test:browser`.
+// The page in real browsers, with the real program: `npm run test:browser`.
 
 import { defineConfig } from 'vitest/config';
 

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, it, vi } from 'vitest';
 import { startTestWorkspace } from '../support/workspace.ts';
-import { FIREFOX, openFirefox } from './firefox.ts';
+import { openFirefox } from './firefox.ts';
 import { startThread } from './page.ts';
 
 const PATIENCE = { timeout: 40_000, interval: 1_000 };
@@ -13,11 +13,11 @@ const WORKER = `addEventListener('install', () => skipWaiting());
   addEventListener('activate', (event) => event.waitUntil(clients.claim()));
   addEventListener('fetch', (event) => event.respondWith(new Response('taken')));`;
 
-describe.skipIf(FIREFOX === undefined)('Firefox', () => {
+describe('Firefox', () => {
   it('signs in with a link, and again with the key that it keeps; what is written arrives', async () => {
     const workspace = await startTestWorkspace();
     await startThread(workspace, '[agent] web');
-    const page = await openFirefox(FIREFOX ?? '');
+    const page = await openFirefox();
     await page.goto(workspace.link);
     await vi.waitFor(async () => expect(await page.value(LINE)).toBe('online'), PATIENCE);
     await page.goto(workspace.url);
@@ -38,7 +38,7 @@ describe.skipIf(FIREFOX === undefined)('Firefox', () => {
 
   it('loses the service worker of a program that had the port, with its files and the key', async () => {
     const workspace = await startTestWorkspace();
-    const page = await openFirefox(FIREFOX ?? '');
+    const page = await openFirefox();
     await page.goto(workspace.link);
     await vi.waitFor(async () => expect(await page.value(LINE)).toBe('online'), PATIENCE);
     await workspace.close();

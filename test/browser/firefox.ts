@@ -9,7 +9,6 @@ import { ended } from '../support/start-up.ts';
 import { tempFolder } from '../support/temp-home.ts';
 
 const PLACES = ['/usr/bin/firefox-esr', '/usr/bin/firefox', '/Applications/Firefox.app/Contents/MacOS/firefox'];
-export const FIREFOX = PLACES.find((place) => existsSync(place));
 
 interface FirefoxPage {
   goto(url: string): Promise<void>;
@@ -18,7 +17,9 @@ interface FirefoxPage {
 }
 
 /** One tab of a new Firefox with an empty profile. */
-export async function openFirefox(program: string): Promise<FirefoxPage> {
+export async function openFirefox(): Promise<FirefoxPage> {
+  const program = PLACES.find((place) => existsSync(place));
+  if (program === undefined) throw new Error('these tests need Firefox: install it');
   const profile = tempFolder();
   const options = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0'];
   const browser = spawn(program, options, {
