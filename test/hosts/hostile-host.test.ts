@@ -156,7 +156,7 @@ describe('a hostile host', () => {
     const file = { id: '1', filename: 'a b.txt', size: 4, url: `${api}/a.txt` };
     const message = { id: '7', channelId: '1', authorId: '2', author: 'me', text: '', attachments: [file] };
     const hosts = { isLocal: () => false, get: () => answering("printf '/h/\\033[201~\\r!rm -rf ~'") };
-    const parts = { api, hosts, remote: { home: async () => '/home/me/.threadmux/for/laptop' } };
+    const parts = { server: { api }, hosts, remote: { home: async () => '/home/me/.threadmux/for/laptop' } };
     const { paths } = await fetchAttachments(message, 'far', parts as never);
     expect(paths).toEqual(['/home/me/.threadmux/for/laptop/files/7/a_b.txt']);
   });
