@@ -9,9 +9,9 @@ import { isNewer } from '../../core/snowflake.ts';
 import { cutMessage } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
-import { type Press, pressKeys } from '../../tmux/keys.ts';
+import { checkedKeys, type Press, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
-import type { PaneGuard } from '../../tmux/pane.ts';
+import type { PaneGuard, PaneRefusal } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
@@ -65,36 +65,37 @@ async function pressAsked(order: CommandCall, keys: readonly string[], tools: Co
 async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneToShow(order.thread, tools);
-    const guard = await guardOf(pane, order, keys, tools);
-    return { pane, pressed: guard === undefined ? UNSEEN : await strike(pane, order, keys, guard, tools) };
+    const guard = await guardOf(pane, order, checkedKeys(keys), tools);
+    return { pane, pressed: 'kind' in guard ? guard : await strike(pane, order, keys, guard, tools) };
   });
   return shownAfter(pane, pressed, tools);
 }
 
 /** They approve nothing, and an agent can be interrupted at any time. */
 const LEAVING: readonly string[] = ['Escape', 'C-c'];
-/** Any other key may answer a dialog, and a key after it would be for the next one, which nobody has seen. */
+/** Any other key may answer a dialog or open one, and a key after it would be for the next one, which nobody has seen. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
 
-/** What tmux checks at the moment of written keys. Undefined if they could answer a dialog that was not shown before they were written. */
+/** What tmux checks at the moment of written keys, or why they are not pressed: they could answer a dialog that was not shown before. */
 async function guardOf(
   { tmux, record }: FoundPane,
   { id, thread, liveAt }: CommandCall,
   keys: readonly string[],
   { shownScreens }: CommandContext,
-): Promise<PaneGuard | undefined> {
+): Promise<PaneGuard | Refused> {
   const guard = { pane: record, command: undefined };
   const isLeaving = keys.every((key) => LEAVING.includes(key));
   const seen = isLeaving || !isFresh(liveAt, performance.now()) ? undefined : await lookAtPane(tmux, record);
   if (seen === undefined || seen.kind === 'gone') return guard;
-  const { screen } = readPane(seen, record).driver;
-  const shows = dialogPatterns(seen, screen);
-  if (shows.length === 0) return { ...guard, ...stillNoDialog(seen, record) };
+  const { driver, isAgent } = readPane(seen, record);
+  const shows = dialogPatterns(seen, driver.screen);
+  const isForOne = keys.slice(0, -1).every((key) => MOVING.includes(key));
+  if (shows.length === 0) return isAgent && !isForOne ? SEVERAL : { ...guard, ...stillNoDialog(seen, record) };
   const shown = shownScreens.get(thread?.id ?? '');
   // Once: a busy program still shows a dialog that was answered.
   shownScreens.delete(thread?.id ?? '');
-  const isSame = shown?.print === screenFingerprint(record.paneId, seen, screen) && isNewer(id, shown.message);
-  return isSame && keys.slice(0, -1).every((key) => MOVING.includes(key)) ? { ...guard, shows } : undefined;
+  const isSame = shown?.print === screenFingerprint(record.paneId, seen, driver.screen) && isNewer(id, shown.message);
+  return isSame && isForOne ? { ...guard, shows } : UNSEEN;
 }
 
 /** A tapped button, the fingerprint of its screen, and its message. */
@@ -141,8 +142,11 @@ export async function pressUnder(
   return done && shownAfter(done.pane, done.pressed, tools);
 }
 
-const CHANGED: Press = { kind: 'refused', because: 'changing', seen: undefined };
-const UNSEEN: Press = { kind: 'refused', because: 'dialog', seen: undefined };
+/** `several`: they are not for one screen. */
+type Refused = { readonly kind: 'refused'; readonly because: PaneRefusal | 'several' };
+const CHANGED: Refused = { kind: 'refused', because: 'changing' };
+const UNSEEN: Refused = { kind: 'refused', because: 'dialog' };
+const SEVERAL: Refused = { kind: 'refused', because: 'several' };
 
 async function strike(
   { tmux }: FoundPane,
@@ -166,7 +170,11 @@ export async function untilKeysSettled(thread: string, { keyTimes, signal }: Com
   if (left > 0) await sleep(left, undefined, { signal });
 }
 
-async function shownAfter(pane: FoundPane, pressed: Press | undefined, tools: CommandContext): Promise<CommandReply> {
+async function shownAfter(
+  pane: FoundPane,
+  pressed: Press | Refused | undefined,
+  tools: CommandContext,
+): Promise<CommandReply> {
   if (pressed === undefined)
     return replyWith(
       '⚠️ Not pressed: the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again.',
@@ -193,6 +201,8 @@ const WHY: Readonly<Record<string, string>> = {
   'other-process': 'another program runs in that pane now',
   'input-off': 'the pane takes no input',
   synchronized: 'the pane shares its input with others',
+  several:
+    'only arrows, Tab and Space may come before another key, because any other key may open a dialog that nobody has seen. Write one key, and the next one when you see what it did',
 };
 
 // !stop interrupts an agent, a terminal or a headless agent.

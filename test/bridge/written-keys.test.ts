@@ -90,6 +90,17 @@ describe('a written key', () => {
     expect(claude.noted()).toEqual([]);
   });
 
+  it.each(['!key Enter Enter', '!key Enter Down Enter', '!key Enter 1', '!key Escape Enter'])(
+    '%s is not pressed in the box either: the first one may open a dialog, and the last one would answer it',
+    async (order) => {
+      const { setting, claude } = await begin();
+      await claude.tell('draft', '/model');
+      await setting.say(claude, order);
+      await setting.answer(claude, /^⚠️ Not pressed: /);
+      expect(claude.noted()).toEqual([]);
+    },
+  );
+
   it('that can only leave a dialog is pressed at once', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'rm -rf /');
