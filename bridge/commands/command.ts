@@ -16,6 +16,7 @@ import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
+import type { LastKeys } from './keys.ts';
 import type { ProgramPlace } from './launch-agent.ts';
 import type { ShownScreens } from './screen.ts';
 
@@ -30,8 +31,7 @@ export interface CommandContext extends ServerParts {
   readonly directories: AllowedHostDirectories;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  /** When keys were pressed by a command or button, per thread (`performance.now()`). */
-  readonly keyTimes: Map<string, number>;
+  readonly lastKeys: LastKeys;
   readonly shownScreens: ShownScreens;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;

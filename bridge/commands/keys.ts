@@ -76,12 +76,15 @@ const LEAVING: readonly string[] = ['Escape', 'C-c'];
 /** Any other key may answer a dialog or open one, and a key after it would be for the next one, which nobody has seen. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
 
+/** Of each thread: when keys were pressed (`performance.now()`), and the last command or tap whose keys may have opened a dialog. */
+export type LastKeys = Map<string, { readonly at: number; readonly opener: string | undefined }>;
+
 /** What tmux checks at the moment of written keys, or why they are not pressed: they could answer a dialog that was not shown before. */
 async function guardOf(
   { tmux, record }: FoundPane,
   { id, thread, liveAt }: CommandCall,
   keys: readonly string[],
-  { shownScreens }: CommandContext,
+  { shownScreens, lastKeys }: CommandContext,
 ): Promise<PaneGuard | Refused> {
   const guard = { pane: record, command: undefined };
   const isLeaving = keys.every((key) => LEAVING.includes(key));
@@ -90,8 +93,13 @@ async function guardOf(
   const { driver, isAgent } = readPane(seen, record);
   const shows = dialogPatterns(seen, driver.screen);
   const isForOne = keys.slice(0, -1).every((key) => MOVING.includes(key));
-  if (shows.length === 0) return isAgent && !isForOne ? SEVERAL : { ...guard, ...stillNoDialog(seen, record) };
   const shown = shownScreens.get(thread?.id ?? '');
+  if (shows.length === 0) {
+    const opener = isAgent ? lastKeys.get(thread?.id ?? '')?.opener : undefined;
+    const isSeen = shown !== undefined && isNewer(shown.message, opener ?? '0') && isNewer(id, shown.message);
+    if (isAgent && !isForOne) return SEVERAL;
+    return opener !== undefined && !isSeen ? EARLY : { ...guard, ...stillNoDialog(seen, record) };
+  }
   // Once: a busy program still shows a dialog that was answered.
   shownScreens.delete(thread?.id ?? '');
   const isSame = shown?.print === screenFingerprint(record.paneId, seen, driver.screen) && isNewer(id, shown.message);
@@ -142,31 +150,35 @@ export async function pressUnder(
   return done && shownAfter(done.pane, done.pressed, tools);
 }
 
-/** `several`: they are not for one screen. */
-type Refused = { readonly kind: 'refused'; readonly because: PaneRefusal | 'several' };
+/** `several`: they are not for one screen. `early`: nobody has seen yet what the last key did, and a busy program may still have to do it. */
+type Refused = { readonly kind: 'refused'; readonly because: PaneRefusal | 'several' | 'early' };
 const CHANGED: Refused = { kind: 'refused', because: 'changing' };
 const UNSEEN: Refused = { kind: 'refused', because: 'dialog' };
 const SEVERAL: Refused = { kind: 'refused', because: 'several' };
+const EARLY: Refused = { kind: 'refused', because: 'early' };
 
 async function strike(
   { tmux }: FoundPane,
   order: CommandCall,
   keys: readonly string[],
   guard: PaneGuard,
-  { keyTimes }: CommandContext,
+  { lastKeys }: CommandContext,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   const pressed = await pressKeys(tmux, guard, order.id, keys);
-  keyTimes.set(order.thread?.id ?? '', performance.now());
+  const thread = order.thread?.id ?? '';
+  const isHarmless = keys.every((key) => MOVING.includes(key) || LEAVING.includes(key));
+  const opener = isHarmless ? lastKeys.get(thread)?.opener : order.id;
+  lastKeys.set(thread, { at: performance.now(), opener });
   return pressed;
 }
 
 /** After Escape, an agent may put the interrupted prompt back into its box: a text that is typed meanwhile would join it. */
 const KEYS_SETTLE_MS = 1_000;
 
-export async function untilKeysSettled(thread: string, { keyTimes, signal }: CommandContext): Promise<void> {
-  const left = (keyTimes.get(thread) ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
+export async function untilKeysSettled(thread: string, { lastKeys, signal }: CommandContext): Promise<void> {
+  const left = (lastKeys.get(thread)?.at ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
   if (left > 0) await sleep(left, undefined, { signal });
 }
 
@@ -183,16 +195,19 @@ async function shownAfter(
     await sleep(SEEN_AFTER_MS);
     return showScreen(pane, tools);
   }
-  const words =
-    pressed.because === 'dialog'
-      ? 'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key'
-      : pressed.because === 'changing'
-        ? 'the screen has changed. Use the buttons under this new screen'
-        : undefined;
+  const words = ownValue(LOOK_FIRST, pressed.because);
   if (words === undefined) return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
   const shown = await showScreen(pane, tools);
   return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
 }
+
+/** With the screen below them. */
+const LOOK_FIRST: Readonly<Record<string, string>> = {
+  dialog:
+    'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key',
+  changing: 'the screen has changed. Use the buttons under this new screen',
+  early: 'the thread did not show yet what the key before it did. Check it here, then write the key again',
+};
 
 const WHY: Readonly<Record<string, string>> = {
   gone: 'the pane is gone',

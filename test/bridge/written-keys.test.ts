@@ -101,6 +101,17 @@ describe('a written key', () => {
     },
   );
 
+  it('written twice in the box leaves the dialog open that the first one opens, also if that is slow', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('draft', '/model');
+    await claude.tell('slow', 2_000);
+    await setting.say(claude, '!enter');
+    await setting.say(claude, '!enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]), WAIT);
+    await aWhile(4_500);
+    expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]);
+  });
+
   it('that can only leave a dialog is pressed at once', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'rm -rf /');
