@@ -16,9 +16,17 @@ import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
-import type { LastKeys } from './keys.ts';
 import type { ProgramPlace } from './launch-agent.ts';
 import type { ShownScreens } from './screen.ts';
+
+/**
+ * Of each thread: when keys were pressed (`performance.now()`), and the last command or tap whose keys may have opened a dialog. `written`:
+ * the same, only of a command, until a tap has shown the screen.
+ */
+type LastKeys = Map<
+  string,
+  { readonly at: number; readonly opener: string | undefined; readonly written: string | undefined }
+>;
 
 export interface CommandContext extends ServerParts {
   readonly statusOf: AgentStatus;

@@ -76,9 +76,6 @@ const LEAVING: readonly string[] = ['Escape', 'C-c'];
 /** Any other key may answer a dialog or open one, and a key after it would be for the next one, which nobody has seen. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
 
-/** Of each thread: when keys were pressed (`performance.now()`), and the last command or tap whose keys may have opened a dialog. */
-export type LastKeys = Map<string, { readonly at: number; readonly opener: string | undefined }>;
-
 /** What tmux checks at the moment of written keys, or why they are not pressed: they could answer a dialog that was not shown before. */
 async function guardOf(
   { tmux, record }: FoundPane,
@@ -135,6 +132,11 @@ export async function pressUnder(
     if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
     const pane = await paneToShow(order.thread, tools);
     const { tmux, record } = pane;
+    const keys = tools.lastKeys.get(thread);
+    if (keys?.written !== undefined && isNewer(keys.written, messageId) && !LEAVING.includes(key)) {
+      tools.lastKeys.set(thread, { ...keys, written: undefined });
+      return { pane, pressed: CHANGED };
+    }
     const seen = await lookAtPane(tmux, record);
     const { screen } = readPane(seen, record).driver;
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
@@ -143,7 +145,7 @@ export async function pressUnder(
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
-    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools);
+    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools, true);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
@@ -163,14 +165,17 @@ async function strike(
   keys: readonly string[],
   guard: PaneGuard,
   { lastKeys }: CommandContext,
+  isTap = false,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   const pressed = await pressKeys(tmux, guard, order.id, keys);
   const thread = order.thread?.id ?? '';
   const isHarmless = keys.every((key) => MOVING.includes(key) || LEAVING.includes(key));
-  const opener = isHarmless ? lastKeys.get(thread)?.opener : order.id;
-  lastKeys.set(thread, { at: performance.now(), opener });
+  const { opener, written } = lastKeys.get(thread) ?? { opener: undefined, written: undefined };
+  const at = performance.now();
+  const isWritten = !isHarmless && !isTap;
+  lastKeys.set(thread, { at, opener: isHarmless ? opener : order.id, written: isWritten ? order.id : written });
   return pressed;
 }
 
