@@ -135,7 +135,7 @@ export async function startServer(
     scheduled,
     limits,
     pressing,
-    keyTimes: new Map(),
+    lastKeys: new Map(),
     shownScreens: new Map(),
     dialogs,
     declared,

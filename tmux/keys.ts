@@ -31,7 +31,7 @@ export function isKey(name: string): boolean {
   return NAMED.has(name) || /^(F([1-9]|1[0-2])|[CM]-[a-z]|[A-Za-z0-9])$/.test(name);
 }
 
-function checkedKeys(keys: readonly string[]): readonly string[] {
+export function checkedKeys(keys: readonly string[]): readonly string[] {
   const unknown = keys.find((key) => !isKey(key));
   if (unknown !== undefined || keys.length === 0)
     throw new ThreadmuxError('bad_usage', `${untrustedCode(unknown ?? '')} is not a key that threadmux presses`, {

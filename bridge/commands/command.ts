@@ -19,6 +19,15 @@ import type { UsageLimits } from '../usage-limits.ts';
 import type { ProgramPlace } from './launch-agent.ts';
 import type { ShownScreens } from './screen.ts';
 
+/**
+ * Of each thread: when keys were pressed (`performance.now()`), and the last command or tap whose keys may have opened a dialog. `written`:
+ * the same, only of a command, until a tap has shown the screen.
+ */
+type LastKeys = Map<
+  string,
+  { readonly at: number; readonly opener: string | undefined; readonly written: string | undefined }
+>;
+
 export interface CommandContext extends ServerParts {
   readonly statusOf: AgentStatus;
   readonly dialogs: Dialogs;
@@ -30,8 +39,7 @@ export interface CommandContext extends ServerParts {
   readonly directories: AllowedHostDirectories;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  /** When keys were pressed by a command or button, per thread (`performance.now()`). */
-  readonly keyTimes: Map<string, number>;
+  readonly lastKeys: LastKeys;
   readonly shownScreens: ShownScreens;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;

@@ -9,9 +9,9 @@ import { isNewer } from '../../core/snowflake.ts';
 import { cutMessage } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
-import { type Press, pressKeys } from '../../tmux/keys.ts';
+import { checkedKeys, type Press, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
-import type { PaneGuard } from '../../tmux/pane.ts';
+import type { PaneGuard, PaneRefusal } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
@@ -65,36 +65,42 @@ async function pressAsked(order: CommandCall, keys: readonly string[], tools: Co
 async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
   const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneToShow(order.thread, tools);
-    const guard = await guardOf(pane, order, keys, tools);
-    return { pane, pressed: guard === undefined ? UNSEEN : await strike(pane, order, keys, guard, tools) };
+    const guard = await guardOf(pane, order, checkedKeys(keys), tools);
+    return { pane, pressed: 'kind' in guard ? guard : await strike(pane, order, keys, guard, tools) };
   });
   return shownAfter(pane, pressed, tools);
 }
 
 /** They approve nothing, and an agent can be interrupted at any time. */
 const LEAVING: readonly string[] = ['Escape', 'C-c'];
-/** Any other key may answer a dialog, and a key after it would be for the next one, which nobody has seen. */
+/** Any other key may answer a dialog or open one, and a key after it would be for the next one, which nobody has seen. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
 
-/** What tmux checks at the moment of written keys. Undefined if they could answer a dialog that was not shown before they were written. */
+/** What tmux checks at the moment of written keys, or why they are not pressed: they could answer a dialog that was not shown before. */
 async function guardOf(
   { tmux, record }: FoundPane,
   { id, thread, liveAt }: CommandCall,
   keys: readonly string[],
-  { shownScreens }: CommandContext,
-): Promise<PaneGuard | undefined> {
+  { shownScreens, lastKeys }: CommandContext,
+): Promise<PaneGuard | Refused> {
   const guard = { pane: record, command: undefined };
   const isLeaving = keys.every((key) => LEAVING.includes(key));
   const seen = isLeaving || !isFresh(liveAt, performance.now()) ? undefined : await lookAtPane(tmux, record);
   if (seen === undefined || seen.kind === 'gone') return guard;
-  const { screen } = readPane(seen, record).driver;
-  const shows = dialogPatterns(seen, screen);
-  if (shows.length === 0) return { ...guard, ...stillNoDialog(seen, record) };
+  const { driver, isAgent } = readPane(seen, record);
+  const shows = dialogPatterns(seen, driver.screen);
+  const isForOne = keys.slice(0, -1).every((key) => MOVING.includes(key));
   const shown = shownScreens.get(thread?.id ?? '');
+  if (shows.length === 0) {
+    const opener = isAgent ? lastKeys.get(thread?.id ?? '')?.opener : undefined;
+    const isSeen = shown !== undefined && isNewer(shown.message, opener ?? '0') && isNewer(id, shown.message);
+    if (isAgent && !isForOne) return SEVERAL;
+    return opener !== undefined && !isSeen ? EARLY : { ...guard, ...stillNoDialog(seen, record) };
+  }
   // Once: a busy program still shows a dialog that was answered.
   shownScreens.delete(thread?.id ?? '');
-  const isSame = shown?.print === screenFingerprint(record.paneId, seen, screen) && isNewer(id, shown.message);
-  return isSame && keys.slice(0, -1).every((key) => MOVING.includes(key)) ? { ...guard, shows } : undefined;
+  const isSame = shown?.print === screenFingerprint(record.paneId, seen, driver.screen) && isNewer(id, shown.message);
+  return isSame && isForOne ? { ...guard, shows } : UNSEEN;
 }
 
 /** A tapped button, the fingerprint of its screen, and its message. */
@@ -126,6 +132,11 @@ export async function pressUnder(
     if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
     const pane = await paneToShow(order.thread, tools);
     const { tmux, record } = pane;
+    const keys = tools.lastKeys.get(thread);
+    if (keys?.written !== undefined && isNewer(keys.written, messageId) && !LEAVING.includes(key)) {
+      tools.lastKeys.set(thread, { ...keys, written: undefined });
+      return { pane, pressed: CHANGED };
+    }
     const seen = await lookAtPane(tmux, record);
     const { screen } = readPane(seen, record).driver;
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
@@ -134,39 +145,53 @@ export async function pressUnder(
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
-    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools);
+    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, tools, true);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
   return done && shownAfter(done.pane, done.pressed, tools);
 }
 
-const CHANGED: Press = { kind: 'refused', because: 'changing', seen: undefined };
-const UNSEEN: Press = { kind: 'refused', because: 'dialog', seen: undefined };
+/** `several`: they are not for one screen. `early`: nobody has seen yet what the last key did, and a busy program may still have to do it. */
+type Refused = { readonly kind: 'refused'; readonly because: PaneRefusal | 'several' | 'early' };
+const CHANGED: Refused = { kind: 'refused', because: 'changing' };
+const UNSEEN: Refused = { kind: 'refused', because: 'dialog' };
+const SEVERAL: Refused = { kind: 'refused', because: 'several' };
+const EARLY: Refused = { kind: 'refused', because: 'early' };
 
 async function strike(
   { tmux }: FoundPane,
   order: CommandCall,
   keys: readonly string[],
   guard: PaneGuard,
-  { keyTimes }: CommandContext,
+  { lastKeys }: CommandContext,
+  isTap = false,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   const pressed = await pressKeys(tmux, guard, order.id, keys);
-  keyTimes.set(order.thread?.id ?? '', performance.now());
+  const thread = order.thread?.id ?? '';
+  const isHarmless = keys.every((key) => MOVING.includes(key) || LEAVING.includes(key));
+  const { opener, written } = lastKeys.get(thread) ?? { opener: undefined, written: undefined };
+  const at = performance.now();
+  const isWritten = !isHarmless && !isTap;
+  lastKeys.set(thread, { at, opener: isHarmless ? opener : order.id, written: isWritten ? order.id : written });
   return pressed;
 }
 
 /** After Escape, an agent may put the interrupted prompt back into its box: a text that is typed meanwhile would join it. */
 const KEYS_SETTLE_MS = 1_000;
 
-export async function untilKeysSettled(thread: string, { keyTimes, signal }: CommandContext): Promise<void> {
-  const left = (keyTimes.get(thread) ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
+export async function untilKeysSettled(thread: string, { lastKeys, signal }: CommandContext): Promise<void> {
+  const left = (lastKeys.get(thread)?.at ?? Number.NEGATIVE_INFINITY) + KEYS_SETTLE_MS - performance.now();
   if (left > 0) await sleep(left, undefined, { signal });
 }
 
-async function shownAfter(pane: FoundPane, pressed: Press | undefined, tools: CommandContext): Promise<CommandReply> {
+async function shownAfter(
+  pane: FoundPane,
+  pressed: Press | Refused | undefined,
+  tools: CommandContext,
+): Promise<CommandReply> {
   if (pressed === undefined)
     return replyWith(
       '⚠️ Not pressed: the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again.',
@@ -175,16 +200,19 @@ async function shownAfter(pane: FoundPane, pressed: Press | undefined, tools: Co
     await sleep(SEEN_AFTER_MS);
     return showScreen(pane, tools);
   }
-  const words =
-    pressed.because === 'dialog'
-      ? 'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key'
-      : pressed.because === 'changing'
-        ? 'the screen has changed. Use the buttons under this new screen'
-        : undefined;
+  const words = ownValue(LOOK_FIRST, pressed.because);
   if (words === undefined) return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
   const shown = await showScreen(pane, tools);
   return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
 }
+
+/** With the screen below them. */
+const LOOK_FIRST: Readonly<Record<string, string>> = {
+  dialog:
+    'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key',
+  changing: 'the screen has changed. Use the buttons under this new screen',
+  early: 'the thread did not show yet what the key before it did. Check it here, then write the key again',
+};
 
 const WHY: Readonly<Record<string, string>> = {
   gone: 'the pane is gone',
@@ -193,6 +221,8 @@ const WHY: Readonly<Record<string, string>> = {
   'other-process': 'another program runs in that pane now',
   'input-off': 'the pane takes no input',
   synchronized: 'the pane shares its input with others',
+  several:
+    'only arrows, Tab and Space may come before another key, because any other key may open a dialog that nobody has seen. Write one key, and the next one when you see what it did',
 };
 
 // !stop interrupts an agent, a terminal or a headless agent.

@@ -149,6 +149,19 @@ describe('a key button', () => {
     await vi.waitFor(() => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }), WAIT);
   });
 
+  it('under the box is not pressed after a written key whose dialog is slow to open', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('draft', '/model');
+    const shown = await screenShown(setting, claude);
+    await claude.tell('slow', 2_000);
+    await setting.say(claude, '!enter');
+    await aWhile(300);
+    await tap(setting, shown, 'Enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]), WAIT);
+    await aWhile(4_500);
+    expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]);
+  });
+
   it('without a dialog can be tapped again once its message shows the new screen', async () => {
     const { setting, claude } = await begin();
     const shown = await screenShown(setting, claude);

@@ -90,6 +90,28 @@ describe('a written key', () => {
     expect(claude.noted()).toEqual([]);
   });
 
+  it.each(['!key Enter Enter', '!key Enter Down Enter', '!key Enter 1', '!key Escape Enter'])(
+    '%s is not pressed in the box either: the first one may open a dialog, and the last one would answer it',
+    async (order) => {
+      const { setting, claude } = await begin();
+      await claude.tell('draft', '/model');
+      await setting.say(claude, order);
+      await setting.answer(claude, /^⚠️ Not pressed: /);
+      expect(claude.noted()).toEqual([]);
+    },
+  );
+
+  it('written twice in the box leaves the dialog open that the first one opens, also if that is slow', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('draft', '/model');
+    await claude.tell('slow', 2_000);
+    await setting.say(claude, '!enter');
+    await setting.say(claude, '!enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]), WAIT);
+    await aWhile(4_500);
+    expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]);
+  });
+
   it('that can only leave a dialog is pressed at once', async () => {
     const { setting, claude } = await begin();
     await claude.tell('dialog', 'rm -rf /');
