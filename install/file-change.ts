@@ -1,6 +1,7 @@
 // Changes one file of the user, here or on another host, and undoes the change. The backup is stored on this machine before the
 // file is changed.
 
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type InstalledPaths, isOurs } from '../agents/claude/hook-commands.ts';
@@ -164,32 +165,51 @@ function withPath<T>(path: string, act: () => T): T {
 
 const PATIENCE_MS = 10_000;
 
-export function lockOf(root: string, name: 'bridge' | 'courier' | 'install'): string {
+type LockName = 'bridge' | 'courier' | 'install' | `install@${string}`;
+
+export function lockOf(root: string, name: LockName): string {
   return join(root, 'state', `${name}.lock`);
 }
 
-/** Waits while another install or uninstall is running. */
-export async function withInstallLock<T>(root: string, act: (home: Home) => Promise<T>): Promise<T> {
+/**
+ * Waits while another install or uninstall is running, for this machine or for `host`. A lock per host: one that does not answer
+ * must not hold up the others.
+ */
+export async function withInstallLock<T>(root: string, act: (home: Home) => Promise<T>, host?: string): Promise<T> {
   const home = openHome(root);
+  const lock = lockOf(root, host === undefined ? 'install' : `install@${host}`);
   for (let waited = 0; ; waited += 50) {
-    const release = attempt(home);
+    const release = attempt(home, lock);
     if (release !== undefined) return act(home).finally(release);
-    if (waited >= PATIENCE_MS)
-      throw new ThreadmuxError('busy', `another install is running (process ${holderOf(lockOf(root, 'install'))})`, {
-        hint: 'Run this again when it has finished.',
-      });
+    if (waited >= PATIENCE_MS) throw isInstalling(holderOf(lock));
     await sleep(50);
   }
 }
 
 /** An uninstall that is just finishing may delete the folder. */
-function attempt(home: Home): (() => void) | undefined {
+function attempt(home: Home, lock: string): (() => void) | undefined {
   try {
     home.folder('state');
-    return tryLock(lockOf(home.root, 'install'));
+    return tryLock(lock);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+}
+
+function isInstalling(pid: number | undefined): ThreadmuxError {
+  return new ThreadmuxError('busy', `another install is running (process ${pid})`, {
+    hint: 'Run this again when it has finished.',
+  });
+}
+
+/** Before our home is deleted: the backups of the files on hosts are in it, too. */
+export function checkUnused(root: string): void {
+  checkNoBridge(root);
+  const state = join(root, 'state');
+  for (const name of existsSync(state) ? readdirSync(state) : []) {
+    const pid = /^install@.+\.lock$/.test(name) ? holderOf(join(state, name)) : undefined;
+    if (pid !== undefined) throw isInstalling(pid);
   }
 }
 

@@ -56,19 +56,23 @@ export async function installOn(
   const { root, name, host, tmux } = options;
   const said = options.dryRun
     ? (await planFor(options)).changes.flatMap(describeChange)
-    : await withInstallLock(root, async () => {
-        const { home: there } = await putScripts(host, name, options.files);
-        const { changes, places, agents } = await planFor(options, there);
-        const records = recordsFor(root, host);
-        // Before the extension that loads them. One agent at a time: a host may not take a command of any length.
-        await inOrder(agents, (agent) => putScripts(host, name, driverFilesForHosts(agent)));
-        const lines = await inOrder(changes, (one) => applyChange(one, records, filesOn(host)));
-        return [
-          ...lines,
-          ...(await withoutOld(options, places)),
-          ...(tmux === undefined ? [] : [await describeInstall(tmux, `${there}/tmux.conf`)]),
-        ];
-      });
+    : await withInstallLock(
+        root,
+        async () => {
+          const { home: there } = await putScripts(host, name, options.files);
+          const { changes, places, agents } = await planFor(options, there);
+          const records = recordsFor(root, host);
+          // Before the extension that loads them. One agent at a time: a host may not take a command of any length.
+          await inOrder(agents, (agent) => putScripts(host, name, driverFilesForHosts(agent)));
+          const lines = await inOrder(changes, (one) => applyChange(one, records, filesOn(host)));
+          return [
+            ...lines,
+            ...(await withoutOld(options, places)),
+            ...(tmux === undefined ? [] : [await describeInstall(tmux, `${there}/tmux.conf`)]),
+          ];
+        },
+        host.name,
+      );
   return said.map((line) => `${host.name}: ${line}`);
 }
 
@@ -80,19 +84,23 @@ export async function uninstallOn(
   if (options.purge) checkNoBridge(root);
   const said = options.dryRun
     ? (await planAgainst(options)).changes.flatMap(describeChange)
-    : await withInstallLock(root, async () => {
-        const { changes, places } = await planAgainst(options);
-        const records = recordsFor(root, host);
-        const lines = await inOrder(changes, (one) => revertChange(one, records, filesOn(host)));
-        if (loadInstalled(records).length === 0) rmSync(records, { recursive: true, force: true });
-        const isLive = tmux && (await unloadHooks(tmux, hookPlaceOf(name)).catch(() => false));
-        return [
-          ...lines,
-          ...(isLive ? ['tmux: removed the hooks from the running server.'] : []),
-          ...(await withoutOld(options, places)),
-          ...(options.purge ? await purge(host, places) : []),
-        ];
-      });
+    : await withInstallLock(
+        root,
+        async () => {
+          const { changes, places } = await planAgainst(options);
+          const records = recordsFor(root, host);
+          const lines = await inOrder(changes, (one) => revertChange(one, records, filesOn(host)));
+          if (loadInstalled(records).length === 0) rmSync(records, { recursive: true, force: true });
+          const isLive = tmux && (await unloadHooks(tmux, hookPlaceOf(name)).catch(() => false));
+          return [
+            ...lines,
+            ...(isLive ? ['tmux: removed the hooks from the running server.'] : []),
+            ...(await withoutOld(options, places)),
+            ...(options.purge ? await purge(host, places) : []),
+          ];
+        },
+        host.name,
+      );
   return said.map((line) => `${host.name}: ${line}`);
 }
 

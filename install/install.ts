@@ -19,7 +19,7 @@ import { extensionFiles, extensionPart, installedExtensions } from './extension-
 import {
   applyChange,
   type ChangePart,
-  checkNoBridge,
+  checkUnused,
   describeChange,
   type FileChange,
   type Files,
@@ -76,7 +76,7 @@ export async function uninstall(
   options: InstallOptions & { readonly purge?: boolean | undefined },
 ): Promise<readonly string[]> {
   const { root, tmux } = options;
-  if (options.purge) checkNoBridge(root);
+  if (options.purge) checkUnused(root);
   if (options.purge) checkNoWorktrees(join(root, 'worktrees'));
   const preview = planUninstall(options);
   if (options.dryRun) return preview.flatMap(describeChange);

@@ -21,7 +21,7 @@ import { driverOf } from '../../agents/list.ts';
 import { writeWhole } from '../../home/atomic-write.ts';
 import { loadConfig } from '../../home/config-file.ts';
 import { loadAutoThreads } from '../../home/installed.ts';
-import { tryLock } from '../../home/lock.ts';
+import { holderOf, tryLock } from '../../home/lock.ts';
 import { findHostPaths } from '../../hosts/host-home.ts';
 import { readHostFiles, removeHostFile, writeHostFile } from '../../hosts/host-user-files.ts';
 import { type HostInstallOptions, installOn, uninstallOn } from '../../install/install-on-host.ts';
@@ -230,6 +230,26 @@ describe('install --host', () => {
     await expect(uninstall({ purge: true })).rejects.toMatchObject({ hint: 'Stop it first, then run this again.' });
     expect(existsSync(ours)).toBe(true);
     release?.();
+  });
+
+  it('lets a host that does not go on hold up no other host, and not this machine', async () => {
+    const slow = await startBareHost();
+    const waits = join(slow.home, 'waits');
+    const go = join(slow.home, 'go');
+    put(slow, '.profile', `: > ${waits}; while [ ! -e ${go} ]; do sleep 0.1; done\n`);
+    const { home, install, run, must } = machine(slow);
+    const onSlow = install();
+    await vi.waitFor(() => expect(existsSync(waits)).toBe(true), 20_000);
+
+    const other = (await startBareHost()).host({ name: 'other' });
+    expect(await install({ host: other, tmux: undefined })).toContain('other: ');
+    expect(await must('install', '--no-tmux')).toContain('added the hooks');
+    expect(holderOf(home.path('state', 'install@mini.lock'))).toBe(process.pid);
+    expect((await run('uninstall', '--purge')).said).toContain(`another install is running (process ${process.pid})`);
+    expect(existsSync(home.path('config.json'))).toBe(true);
+
+    writeFileSync(go, '');
+    expect(await onSlow).toContain(`mini: ${slow.home}/${SETTINGS}: added the hooks`);
   });
 
   it('says that a host is not configured, or is this machine', async () => {
