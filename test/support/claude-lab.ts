@@ -181,7 +181,7 @@ function labEnv(dir: string, root: string): Record<string, string> {
 
 /** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` with the lab's environment. */
 function writeSettings(dir: string, home: Home, far?: FarLab): string {
-  const hooks = hookSettings({ node: process.execPath, dist: DIST }).hooks;
+  const hooks = hookSettings({ dist: DIST }).hooks;
   const { PermissionRequest: _, ...drops } = hooks;
   const allow = ['Bash(echo *)', 'Bash(sleep *)', 'Bash(claude *)'];
   const permissions = { defaultMode: 'default', allow };

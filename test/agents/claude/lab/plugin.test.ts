@@ -49,7 +49,7 @@ describe('the plugin', () => {
     const script = (command: string) => /^(exec )?.*\b(drop|ask)(?: # threadmux)?$/.exec(command)?.slice(1).join('');
     const plain = (hooks: object) =>
       JSON.parse(JSON.stringify(hooks), (key, value) => (key === 'command' ? script(value) : value));
-    expect(plain(plugin)).toEqual(plain(hookSettings({ node: 'node', dist: '/x' })));
+    expect(plain(plugin)).toEqual(plain(hookSettings({ dist: '/x' })));
   });
 
   it('is valid for Claude Code', () => {
