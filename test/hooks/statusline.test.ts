@@ -175,7 +175,7 @@ describe('the status line', () => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };
     const parsed = parseStatusLineInput(all);
     const line = Buffer.from(run(undefined, JSON.stringify(all)).stdout, 'latin1').toString();
-    expect(line).toBe(`${parsed && footer(parsed, localClock)}\n`);
+    expect(line).toBe(`${parsed && footer(parsed)}\n`);
   });
 
   it.each(['UTC', 'Asia/Kolkata', 'America/Phoenix'])('shows when a limit ends in %s', (TZ) => {
