@@ -35,8 +35,7 @@ export function parseStatusLineInput(json: unknown): StatusLineInput | undefined
   return statusSchema.safeParse(json).data;
 }
 
-/** `clock` formats the time of a reset; Discord can show it in the reader's time zone. */
-export function footer(status: StatusLineInput, clock: (seconds: number) => string): string {
+export function footer(status: StatusLineInput): string {
   const { model, context_window: context, cost, rate_limits: limits } = status;
   const parts = [
     // Without the size of the context window: its use is shown next to it.
@@ -49,14 +48,15 @@ export function footer(status: StatusLineInput, clock: (seconds: number) => stri
       ),
     context && `${Math.round(context.used_percentage)}% context`,
     cost && cost.total_cost_usd > 0 && `$${cost.total_cost_usd.toFixed(2)}`,
-    limits?.five_hour && limit('5h', limits.five_hour, clock),
-    limits?.seven_day && limit('7d', limits.seven_day, clock),
+    limits?.five_hour && limit('5h', limits.five_hour),
+    limits?.seven_day && limit('7d', limits.seven_day),
   ];
   return parts.filter(Boolean).join(' · ');
 }
 
-function limit(name: string, used: z.infer<typeof window>, clock: (seconds: number) => string): string {
-  const resets = used.resets_at === undefined ? '' : ` (resets ${clock(used.resets_at)})`;
+/** Discord shows the time of the reset in the reader's time zone. */
+function limit(name: string, used: z.infer<typeof window>): string {
+  const resets = used.resets_at === undefined ? '' : ` (resets <t:${Math.round(used.resets_at)}:R>)`;
   return `${name} ${Math.round(used.used_percentage)}%${resets}`;
 }
 

@@ -66,7 +66,7 @@ async function run(folder, start, name, count) {
     return { path, channel: workspace.channelId, sessions };
   });
   const server = { name: 'discord', api: port.api, channel: workspace.channelId, allow: [workspace.userId], projects };
-  const file = { agent: { command: [agent] }, servers: [{ ...server, token: workspace.token }] };
+  const file = { agents: { claude: { command: [agent] } }, servers: [{ ...server, token: workspace.token }] };
   writeFileSync(join(home.root, 'config.json'), JSON.stringify(file), { mode: 0o600 });
   const env = { THREADMUX_HOME: home.root, THREADMUX_HOST: 'laptop', THREADMUX_TMUX_SOCKET: socket, SHELL: '/bin/sh' };
   try {

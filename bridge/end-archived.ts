@@ -4,7 +4,6 @@
 import { newest, snowflakeTime } from '../core/snowflake.ts';
 import { untrustedCode, untrustedReason } from '../core/untrusted-text.ts';
 import { type ThreadRef, wasArchivedByUs } from '../discord/threads.ts';
-import { isArchivedByPerson } from '../threads/archived-by.ts';
 import { endedNotice } from '../threads/ended-notice.ts';
 import { toSessionPane } from '../threads/panes.ts';
 import { sessionKey, type ThreadRecord } from '../threads/registry.ts';
@@ -63,4 +62,22 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
       await tools.say(thread.id, [thread.id, 'not ended', Date.now()], { content }).catch(() => {}); // it is in the log
     });
   };
+}
+
+interface ArchivedThread {
+  readonly archivedAt: number;
+  /** Undefined if it is not known. */
+  readonly afterMinutes: number | undefined;
+  /** When the last message was written there; undefined if it is not known. */
+  readonly activeAt: number | undefined;
+}
+
+/** Discord's clock and ours, and its timer, may differ by this. */
+const SLACK_MS = 5 * 60_000;
+
+/** Discord does not say who it was. When in doubt, nobody did. */
+export function isArchivedByPerson({ archivedAt, afterMinutes, activeAt }: ArchivedThread): boolean {
+  if (afterMinutes === undefined || activeAt === undefined) return false;
+  const idleMs = archivedAt - activeAt;
+  return idleMs > -SLACK_MS && idleMs < afterMinutes * 60_000 - SLACK_MS;
 }

@@ -67,17 +67,6 @@ const command = z
   .array(z.string().min(1), 'must be a list of words, such as ["claude", "--model", "opus"]')
   .min(1, 'names no program');
 
-/** A name, or as before there were several: the command of Claude Code. */
-const agentEntry = z
-  .strictObject(
-    { name: agentName.optional(), command: command.optional() },
-    'must be the name of an agent, such as "claude", or an object, such as {"command": ["claude"]}',
-  )
-  .superRefine((one, context) => {
-    if (one.name === undefined && one.command === undefined)
-      context.addIssue({ code: 'custom', path: ['command'], message: 'must be a list of words, such as ["claude"]' });
-  });
-
 const oneOfAgents = `must be one of ${AGENT_NAMES.map((name) => `"${name}"`).join(', ')}`;
 
 /** Each key has a description, for `threadmux config --help`. */
@@ -160,10 +149,7 @@ export const configSchema = z.strictObject({
     .default([])
     .describe('projects of the local workspace: [{"path": "~/shop"}]; on Discord, see "servers"'),
   ...projectShape,
-  agent: z
-    .preprocess((one) => (typeof one === 'string' ? { name: one } : one), agentEntry)
-    .prefault('claude')
-    .describe('what !new starts: "claude"; {"command": ["claude"]} gives the command of Claude'),
+  agent: agentName.default('claude').describe('what !new starts: "claude", "codex", …'),
 });
 
 /** One line per key: name, type and meaning. */

@@ -14,11 +14,9 @@ export interface ServerConfig extends Readonly<Omit<ServerEntry, 'token' | 'toke
   readonly allow: readonly string[];
 }
 
-export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost' | 'agent' | 'agents'> {
+export interface Config extends Omit<ConfigFile, 'servers' | 'host' | 'defaultHost' | 'agents'> {
   readonly host: string;
   readonly defaultHost: string;
-  /** The name of the agent that is started if nothing else is said. */
-  readonly agent: string;
   /** What is configured for each agent; configured-agent.ts has the defaults. */
   readonly agents: Readonly<Record<string, ConfigFile['agents'][AgentName]>>;
   readonly tmuxSocket: string | undefined;
@@ -64,16 +62,13 @@ export function parseConfig(sources: ConfigSources): Config {
   const defaultHost = file.defaultHost ?? host;
   if (hosts[defaultHost] === undefined)
     throw invalid(place, 'defaultHost', `"${defaultHost}" is not one of the hosts (${Object.keys(hosts).join(', ')})`);
-  const agents = agentsOf(file);
-  const wrong =
-    unknownAgent({ ...file, ...agents, servers }) ?? projectProblem({ ...file, hosts, defaultHost, servers });
+  const wrong = unknownAgent({ ...file, servers }) ?? projectProblem({ ...file, hosts, defaultHost, servers });
   if (wrong !== undefined) throw invalid(place, wrong.key, wrong.problem);
   const tmuxSocket = from('tmuxSocket', 'THREADMUX_TMUX_SOCKET');
   const sshConfig = from('sshConfig', 'THREADMUX_SSH_CONFIG');
   if (servers.length === 0) origins.servers = 'default: the local workspace';
   return {
     ...file,
-    ...agents,
     host: checked('host', host),
     defaultHost,
     hosts,
@@ -82,13 +77,6 @@ export function parseConfig(sources: ConfigSources): Config {
     sshConfig,
     origins,
   };
-}
-
-/** Before there were several agents, "agent" was an object with the command of Claude Code. */
-function agentsOf({ agent, agents }: ConfigFile): Pick<Config, 'agent' | 'agents'> {
-  const { name = 'claude', command } = agent;
-  if (command === undefined) return { agent: name, agents };
-  return { agent: name, agents: { ...agents, claude: { command, ...agents.claude } } };
 }
 
 /** For each remote host, the folders in which terminals may be started. */

@@ -32,7 +32,7 @@ export async function handleIdle(event: EventOf<'idle'>, report: EventReport): P
   const isNews = prompt !== '' && !shown.answered(event.session, prompt) && hasAny(turn, report) && !event.interrupted;
   const say = await lastMessage(reply.last?.text ?? '', isNews, report);
   // A missing footer must not stop the reply.
-  const below = status === undefined ? '' : footer(status, (seconds) => `<t:${Math.round(seconds)}:R>`);
+  const below = status === undefined ? '' : footer(status);
   return {
     state: 'idle',
     status,

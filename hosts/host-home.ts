@@ -116,8 +116,6 @@ export interface HostPaths {
   readonly settings: string;
   /** Where tmux looks for its configuration, in that order. */
   readonly confs: readonly string[];
-  /** The home of an earlier version, which installed a program and a token there. */
-  readonly old: string | undefined;
 }
 
 /** For use in scripts: `login NAME` prints a variable that the user's login shell exports. */
@@ -125,17 +123,11 @@ export const LOGIN = `exported=$("\${SHELL:-/bin/sh}" -l -i -c env 2>/dev/null <
 login() { printf '%s\\n' "$exported" | sed -n "s/^$1=//p" | tail -n 1; }
 `;
 
-/** The home of an earlier version contains the program; the home of a user's own installation does not. */
-export const OLD_HOME = `old=\${THREADMUX_HOME:-$HOME/.threadmux}
-[ -d "$old/app/dist" ] || [ -d "$old/app.new" ] || old=
-`;
-
-const LOOK = `${LOGIN}${OLD_HOME}
+const LOOK = `${LOGIN}
 absolute() { case $1 in /*) printf '%s\\0' "$1" ;; *) printf '%s\\0' "$HOME/$1" ;; esac; }
 absolute ".threadmux/for/$1"
 claude=$(login CLAUDE_CONFIG_DIR); claude=\${claude%/}
 absolute "\${claude:-.claude}/settings.json"
-printf '%s\\0' "$old"
 absolute .tmux.conf
 xdg=$(login XDG_CONFIG_HOME); xdg=\${xdg%/}
 [ -z "$xdg" ] || absolute "$xdg/tmux/tmux.conf"
@@ -143,33 +135,13 @@ absolute .config/tmux/tmux.conf`;
 
 export async function findHostPaths(host: Host, name: string): Promise<HostPaths> {
   const output = await host.sh(LOOK, [name], { doing: 'find your files' });
-  const [home = '', settings = '', old = '', ...confs] = output.split('\0').slice(0, -1);
+  const [home = '', settings = '', ...confs] = output.split('\0').slice(0, -1);
   for (const path of [home, settings, ...confs])
     if (/\p{Cc}/u.test(path) || !path.startsWith('/'))
       throw new ThreadmuxError('home_unsafe', `${untrustedCode(path)} is not a usable path`, {
         hint: `Check HOME, CLAUDE_CONFIG_DIR and XDG_CONFIG_HOME on ${host.name}.`,
       });
-  return { home, settings, confs: [...new Set(confs)], old: old || undefined };
-}
-
-/** Ends its processes as well, because they have read the token. */
-const REMOVE_OLD = `old=$1
-[ -d "$old/app" ] || [ -d "$old/app.new" ] || exit 0
-export old
-all() { ps -A -ww -o pid= -o args= || ps -o pid,args; } # the second form is for busybox
-running() { all 2>/dev/null | awk 'index($0, ENVIRON["old"] "/app/dist/") && !index($0, "awk") { print $1 }'; }
-at=0
-for pid in $(running); do [ "$pid" = $$ ] || kill "$pid" 2>/dev/null; done
-while [ -n "$(running)" ] && [ $at -lt 5 ]; do at=$((at + 1)); sleep 1; done
-for pid in $(running); do [ "$pid" = $$ ] || kill -9 "$pid" 2>/dev/null; done
-rm -f "$old/config.json" "$old/config.json.new" "$old/state/environment.json" || exit 1
-rm -rf "$old/app" "$old/app.new" "$old/tmux.conf" "$old/tmux-event" "$old/state/node"
-[ ! -e "$old/app" ] || exit 1
-rmdir "$old/state" "$old" 2>/dev/null
-exit 0`;
-
-export async function removeOldProgram(host: Host, old: string): Promise<void> {
-  await host.sh(REMOVE_OLD, [old], { doing: 'remove the program of an earlier version' });
+  return { home, settings, confs: [...new Set(confs)] };
 }
 
 const REMOVE_HOME = `home=$1

@@ -3,7 +3,7 @@
 
 import { clockDifference } from '../core/duration.ts';
 import type { Host } from './host.ts';
-import { LOGIN, OLD_HOME } from './host-home.ts';
+import { LOGIN } from './host-home.ts';
 import { TMUX_FUNCTION } from './own-socket.ts';
 
 export interface Probe {
@@ -123,8 +123,7 @@ function valuesIn(output: string): (key: string) => readonly string[] {
   return (key) => lines.filter((line) => line.startsWith(`${key} `)).map((line) => line.slice(key.length + 1));
 }
 
-// Inspects our home on another host without changing it: the scripts, the bell, the waiting letters, the free disk
-// space, and whether an earlier version left a program and a token there.
+// Inspects our home on another host without changing it: the scripts, the bell, the waiting letters and the free disk space.
 
 export interface HostHome {
   readonly exists: boolean;
@@ -134,15 +133,11 @@ export interface HostHome {
   readonly freeKb: number | undefined;
   /** The requested files that are missing or differ. */
   readonly outdated: readonly string[];
-  /** The home of an earlier version, with a program and a token. */
-  readonly old: string | undefined;
 }
 
 /** stdin: the expected checksums, one per line, in the order of the file names in the arguments. */
 const LOOK = `home=$1; shift
-${OLD_HOME}
 say() { printf '%s %s\\n' "$1" "$2"; }
-[ -z "$old" ] || say old "$old"
 [ -d "$home" ] && say home yes
 if [ -p "$home/bell" ]; then say bell pipe; elif [ -e "$home/bell" ]; then say bell other; fi
 count=0
@@ -170,7 +165,6 @@ export async function probeHome(host: Host, home: string, files: Readonly<Record
     letters: Number(all('letters')[0] ?? 0),
     freeKb: Number.isFinite(free) ? free : undefined,
     outdated: all('outdated'),
-    old: all('old')[0],
   };
 }
 

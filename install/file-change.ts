@@ -60,12 +60,12 @@ export function settingsPart(paths: InstalledPaths, lent?: string): ChangePart {
   };
 }
 
-/** If `old` is given, only lines that load one of these files are ours; otherwise every line of this machine's threadmux. */
-export function tmuxPart(conf: string, old?: readonly string[]): ChangePart {
+/** If `only` is given, only lines that load this file are ours; otherwise every line of this machine's threadmux. */
+export function tmuxPart(conf: string, only?: string): ChangePart {
   return {
     kind: 'tmux',
-    add: (text) => addSourceLine(text, conf, old),
-    remove: (text) => removeSourceLine(text, old),
+    add: (text) => addSourceLine(text, conf, only),
+    remove: (text) => removeSourceLine(text, only),
     added: () => `added the line that loads ${conf}.`,
   };
 }

@@ -3,10 +3,10 @@
 
 import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type InstalledPaths, isOfInstallation } from '../agents/claude/hook-commands.ts';
+import { type InstalledPaths, isOfHome } from '../agents/claude/hook-commands.ts';
 import { loadInstalled } from '../home/installed.ts';
 import type { Host } from '../hosts/host.ts';
-import { findHostPaths, type HostPaths, putScripts, removeHome, removeOldProgram } from '../hosts/host-home.ts';
+import { findHostPaths, type HostPaths, putScripts, removeHome } from '../hosts/host-home.ts';
 import {
   checkHostFile,
   type HostFile,
@@ -60,16 +60,12 @@ export async function installOn(
         root,
         async () => {
           const { home: there } = await putScripts(host, name, options.files);
-          const { changes, places, agents } = await planFor(options, there);
+          const { changes, agents } = await planFor(options, there);
           const records = recordsFor(root, host);
           // Before the extension that loads them. One agent at a time: a host may not take a command of any length.
           await inOrder(agents, (agent) => putScripts(host, name, driverFilesForHosts(agent)));
           const lines = await inOrder(changes, (one) => applyChange(one, records, filesOn(host)));
-          return [
-            ...lines,
-            ...(await withoutOld(options, places)),
-            ...(tmux === undefined ? [] : [await describeInstall(tmux, `${there}/tmux.conf`)]),
-          ];
+          return tmux === undefined ? lines : [...lines, await describeInstall(tmux, `${there}/tmux.conf`)];
         },
         host.name,
       );
@@ -95,7 +91,6 @@ export async function uninstallOn(
           return [
             ...lines,
             ...(isLive ? ['tmux: removed the hooks from the running server.'] : []),
-            ...(await withoutOld(options, places)),
             ...(options.purge ? await purge(host, places) : []),
           ];
         },
@@ -115,10 +110,10 @@ interface Plan {
 async function planFor(options: HostInstallOptions, home?: string): Promise<Plan> {
   const { host, tmux } = options;
   const places = await findHostPaths(host, options.name);
-  const { settings, confs, old } = places;
+  const { settings, confs } = places;
   const files = await readHostFiles(host, [settings, ...confs]);
   const there = home ?? places.home;
-  const part = partsOf(there, old);
+  const part = partsOf(there);
   const records = recordsFor(options.root, host);
   const userHome = dirname(confs[0] ?? '');
   const added = extensionFiles(userHome, { scripts: `${there}/bin`, home: there }, options.agents ?? [], records);
@@ -142,7 +137,7 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
   const pathsOf = (kind: 'settings' | 'tmux', usual: readonly string[]) => [
     ...new Set([...usual, ...known.flatMap((one) => (one.kind === kind ? one.path : []))]),
   ];
-  const part = partsOf(places.home, places.old);
+  const part = partsOf(places.home);
   const settings = await readHostFiles(host, pathsOf('settings', [places.settings]));
   const confs = tmux && (await readHostFiles(host, pathsOf('tmux', places.confs)));
   const added = await readHostFiles(host, installedExtensions(records));
@@ -157,18 +152,10 @@ async function planAgainst({ root, name, host, tmux }: HostInstallOptions): Prom
 }
 
 /** Only our own parts: another threadmux may have hooks in the same files. */
-function partsOf(home: string, old: string | undefined) {
-  const program = old === undefined ? undefined : `${old}/app`;
-  const paths: InstalledPaths = {
-    node: '',
-    dist: '',
-    home,
-    scripts: `${home}/bin`,
-    isMine: isOfInstallation(home, program),
-  };
+function partsOf(home: string) {
+  const paths: InstalledPaths = { dist: '', home, scripts: `${home}/bin`, isMine: isOfHome(home) };
   const conf = `${home}/tmux.conf`;
-  const confs = old === undefined ? [conf] : [conf, `${old}/tmux.conf`];
-  return { settings: settingsPart(paths), tmux: tmuxPart(conf, confs) };
+  return { settings: settingsPart(paths), tmux: tmuxPart(conf, conf) };
 }
 
 function checked(host: Host, changes: readonly HostChange[]): readonly HostChange[] {
@@ -185,14 +172,6 @@ function filesOn(host: Host): Files<HostFile> {
 
 function recordsFor(root: string, host: Host): string {
   return join(root, 'state', 'hosts', host.name);
-}
-
-/** Earlier versions copied the program and the token to each host. */
-async function withoutOld({ host, tmux }: HostInstallOptions, { old }: HostPaths) {
-  if (old === undefined) return [];
-  if (tmux !== undefined) await unloadHooks(tmux).catch(() => false);
-  await removeOldProgram(host, old);
-  return ['removed the program and the token of an earlier version.'];
 }
 
 async function purge(host: Host, { home }: HostPaths): Promise<readonly string[]> {

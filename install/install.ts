@@ -4,7 +4,6 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstalledPaths } from '../agents/claude/hook-commands.ts';
 import { ownStatusline } from '../agents/claude/settings.ts';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { explain, ThreadmuxError } from '../core/errors.ts';
@@ -33,6 +32,7 @@ import {
   withInstallLock,
 } from './file-change.ts';
 import { rememberProgram } from './plugin.ts';
+import type { ProgramPaths } from './program-files.ts';
 
 const HERE: Files = {
   write: async (file, text) => writeUserFile(file, text),
@@ -48,7 +48,7 @@ export interface InstallOptions extends InstallPaths {
 }
 
 interface InstallWishes {
-  readonly paths: InstalledPaths;
+  readonly paths: ProgramPaths;
   /** The names of agents whose extensions are added. */
   readonly agents?: readonly string[];
 }
@@ -104,7 +104,7 @@ export async function describeInstall(tmux: Tmux, conf: string): Promise<string>
 }
 
 /** Refuses paths that stop working later, or that cannot be written into the files. */
-function checkPaths(root: string, { node, dist }: InstalledPaths): void {
+function checkPaths(root: string, { node, dist }: ProgramPaths): void {
   if (dist.includes('/_npx/'))
     throw refused(
       `${dist} is in the npm cache, which npm may delete at any time`,
@@ -194,7 +194,7 @@ function planUninstall(places: InstallPaths): FileChange[] {
   const isAll = places.project === undefined;
   const settings = [main, ...(isAll ? others.map(({ path }) => path) : [])];
   return [
-    ...settings.map((path) => plan(path, settingsPart({ node: '', dist: '' }))),
+    ...settings.map((path) => plan(path, settingsPart({ dist: '' }))),
     ...[...new Set(isAll || others.length === 0 ? tmux : [])]
       .map((path) => plan(path, tmuxPart('')))
       .filter(({ file, after }) => file.text !== after || installed.some(({ path }) => path === file.path)),

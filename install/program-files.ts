@@ -16,8 +16,12 @@ import { rememberProgram } from './plugin.ts';
 const DIST = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const SCRIPTS = ['drop', 'ask', 'statusline'] as const;
 
-/** The paths that the hooks in Claude Code's settings contain. */
-export function programPaths(env: ConfigEnvironment): InstalledPaths {
+export interface ProgramPaths extends InstalledPaths {
+  /** The path of Node.js. */
+  readonly node: string;
+}
+
+export function programPaths(env: ConfigEnvironment): ProgramPaths {
   return {
     node: stableNode(env.PATH ?? ''),
     dist: DIST,
@@ -61,7 +65,7 @@ function agentSettings(home: Home, env: ConfigEnvironment): string {
  * host, because several machines may use the same host.
  */
 export function filesForHosts(name: string, tellAgent: boolean): Readonly<Record<string, string>> {
-  const there = { node: '', dist: '', scripts: '{HOME}/bin', home: '{HOME}' };
+  const there = { dist: '', scripts: '{HOME}/bin', home: '{HOME}' };
   return {
     ...Object.fromEntries(
       SCRIPTS.map((script) => [`bin/${script}`, readFileSync(join(DIST, 'hooks', script), 'utf8')]),

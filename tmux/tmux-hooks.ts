@@ -57,21 +57,20 @@ export function hooksConf(script: string, place = OWN_PLACE): string {
   ].join('\n')}\n`;
 }
 
-/** The user's tmux configuration with our line at its end, and without the lines that load one of `old`. */
-export function addSourceLine(text: string, conf: string, old?: readonly string[]): string {
+/** The user's tmux configuration with our line at its end, which replaces those that `removeSourceLine` removes. */
+export function addSourceLine(text: string, conf: string, only?: string): string {
   const line = `source-file -q ${quoteShellWord(asPattern(conf))} ${MARK}`;
   if (text.split('\n').includes(line)) return text;
-  const rest = removeSourceLine(text, old);
+  const rest = removeSourceLine(text, only);
   const joint = rest === '' || rest.endsWith('\n') ? '' : '\n';
   const continued = /\\\n?$/.test(rest) ? '\n' : ''; // an empty line ends a last line that is continued
   return `${rest}${joint}${continued}${line}\n`;
 }
 
-/** Without `confs`, removes all lines of this machine's threadmux. Lines of other machines load files below `for/`. */
-export function removeSourceLine(text: string, confs?: readonly string[]): string {
-  const words = confs?.map((conf) => ` ${quoteShellWord(asPattern(conf))} `);
-  const isMine = (line: string) =>
-    words?.some((word) => line.includes(word)) ?? !/\/for\/[^/]+\/tmux\.conf' /.test(line);
+/** Removes the lines that load `only`; without it, all lines of this machine's threadmux. Lines of other machines load files below `for/`. */
+export function removeSourceLine(text: string, only?: string): string {
+  const word = only && ` ${quoteShellWord(asPattern(only))} `;
+  const isMine = (line: string) => (word ? line.includes(word) : !/\/for\/[^/]+\/tmux\.conf' /.test(line));
   return text
     .split(/(?<=\n)/)
     .filter((line) => !(/^\s*source(-file)?\s.*# threadmux\s*$/.test(line) && isMine(line)))

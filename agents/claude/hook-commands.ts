@@ -4,8 +4,6 @@
 import { quoteShellWord, unquoteShellWord } from '../../core/shell-word.ts';
 
 export interface InstalledPaths {
-  /** The path of Node.js. */
-  readonly node: string;
   /** The folder of the compiled program, with hooks/ and bin/. */
   readonly dist: string;
   /** The folder of drop, ask and statusline, if not in the program's own folder. */
@@ -21,8 +19,7 @@ export type IsMine = (command: string) => boolean;
 
 const MARK = ' # threadmux';
 /** Has the mark, or a path in a folder named threadmux if a user removed the mark. */
-const OURS =
-  /# threadmux\s*$|\/threadmux\/dist\/(?:hooks\/(?:drop|ask|statusline)|bin\/(?:permission-request|statusline)\.js)(?:['\s]|$)/;
+const OURS = /# threadmux\s*$|\/threadmux\/dist\/hooks\/(?:drop|ask|statusline)(?:['\s]|$)/;
 
 /** A command of any threadmux, even of one on another machine. */
 export function isThreadmux(command: string): boolean {
@@ -34,14 +31,9 @@ export function isOurs(command: string): boolean {
   return isThreadmux(command) && !/\/for\/[^/]+$/.test(readCommand(command).home ?? '');
 }
 
-/** A command of the threadmux with this home, or with its program below this folder. */
-export function isOfInstallation(home: string, program?: string): IsMine {
-  return (command) => {
-    if (!isThreadmux(command)) return false;
-    const read = readCommand(command);
-    const isBelow = (file: string) => program !== undefined && file.startsWith(`${program}/`);
-    return read.home === home || read.files.some(isBelow);
-  };
+/** A command of the threadmux with this home. */
+export function isOfHome(home: string): IsMine {
+  return (command) => isThreadmux(command) && readCommand(command).home === home;
 }
 
 /** Reads a command that we wrote, up to the user's own command inside it. */
@@ -98,11 +90,11 @@ export function wrappedCommandIn(command: string): Wrapped | undefined {
   return { command: unquoteShellWord(rest) ?? rest, borrowed: flags[1] !== undefined };
 }
 
-/** The part after our program, which was `node …/bin/statusline.js` in earlier versions. Read word by word, because a quoted home may contain its name. */
+/** The part after our program. Read word by word, because a quoted home may contain its name. */
 function afterOurs(command: string): string | undefined {
   const words = /((?:[^\s'\\]|'[^']*'|\\.)+)\s*/y;
   for (let word = words.exec(command); word !== null; word = words.exec(command))
-    if (/\/statusline(?:\.js)?'?$/.test(word[1] as string)) return command.slice(words.lastIndex);
+    if (/\/statusline'?$/.test(word[1] as string)) return command.slice(words.lastIndex);
   return undefined;
 }
 

@@ -216,7 +216,7 @@ export function inspectSettings(text: string, isMine: IsMine = isOurs): Settings
   const { root } = reading;
   if (root.type !== 'object') return { kind: 'invalid', why: 'it is not a JSON object' };
   const ours = ourHooks(root, isMine);
-  const wanted = Object.keys(hookSettings({ node: '', dist: '' }).hooks);
+  const wanted = Object.keys(hookSettings({ dist: '' }).hooks);
   const events = wanted.filter((event) => ours.some((one) => one.event === event));
   const line = statuslineOf(root);
   const isLineOurs = line !== undefined && hasMine(line, isMine);

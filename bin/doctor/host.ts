@@ -1,9 +1,9 @@
-// Checks of another host: the connection, our files there, and the remains of an earlier version.
+// Checks of another host: the connection and our files there.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { isOfInstallation } from '../../agents/claude/hook-commands.ts';
+import { isOfHome } from '../../agents/claude/hook-commands.ts';
 import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Host } from '../../hosts/host.ts';
 import { type HostHome, missingFiles, missingFolders, probeHome, probeHost } from '../../hosts/probe.ts';
@@ -38,7 +38,7 @@ export async function examineHost(
     text.replaceAll('{HOME}', probe.home),
   ]);
   const home = await probeHome(host, probe.home, Object.fromEntries(wanted));
-  const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings, isOfInstallation(probe.home));
+  const look = probe.settings === undefined ? undefined : inspectSettings(probe.settings, isOfHome(probe.home));
   const missing = await missingFiles(host, look?.kind === 'settings' ? look.files : []);
   const install = `threadmux install --host ${on}`;
   const userHome = dirname(dirname(dirname(probe.home))); // above .threadmux/for/<name>
@@ -66,21 +66,7 @@ const LOW_KB = 64 * 1024;
 const FULL_KB = 1024;
 
 function judgeHostHome(facts: HostHomeFacts): readonly Finding[] {
-  const { on, home, install } = facts;
-  return [
-    judgeScripts(facts),
-    ...judgeLetters(facts),
-    ...judgeRoom(on, home.freeKb),
-    ...(home.old === undefined
-      ? []
-      : [
-          fault(
-            'token',
-            `An earlier version left its program and the bot's token in ${home.old} on ${on}.`,
-            `Run \`${install}\`; it removes them.`,
-          ),
-        ]),
-  ];
+  return [judgeScripts(facts), ...judgeLetters(facts), ...judgeRoom(facts.on, facts.home.freeKb)];
 }
 
 function judgeScripts({ on, path, home, install }: HostHomeFacts): Finding {

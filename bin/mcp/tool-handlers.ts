@@ -1,6 +1,7 @@
 // What each tool does. Loaded at the first call, so that the server starts quickly; what types into panes only when it is used.
 
 import { ThreadmuxError } from '../../core/errors.ts';
+import { labelOf } from '../../core/session-name.ts';
 import { settingFor } from '../../core/session-settings.ts';
 import { cleanInbound, untrustedText } from '../../core/untrusted-text.ts';
 import {
@@ -54,7 +55,7 @@ const ACTS: Readonly<Record<string, Act>> = {
       .map((one) => ({ ...one, own: false }));
     return {
       sessions: [...sessions, ...gone].map(({ name, host, state, for: what, directory, own }) => ({
-        session: named(name, host, reach),
+        session: labelOf({ name, host }, reach.config),
         name,
         host,
         state,
@@ -81,7 +82,7 @@ const ACTS: Readonly<Record<string, Act>> = {
       ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach, START_DIALOG_MS)).outcome
       : 'not_sent';
     return {
-      session: named(name, host, reach),
+      session: labelOf({ name, host }, reach.config),
       created: done.created,
       state: done.is,
       branch: done.branch,
@@ -173,10 +174,6 @@ interface AskInput {
   readonly question: string;
   readonly options?: readonly string[];
   readonly timeout_seconds?: number;
-}
-
-function named(name: string, host: string, { config }: SessionFinder): string {
-  return host === config.defaultHost ? name : `${name}@${host}`;
 }
 
 function serverOf(thread: string, { records }: SessionFinder): string | undefined {

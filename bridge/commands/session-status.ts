@@ -41,7 +41,7 @@ export async function sessionStatus(record: ThreadRecord, order: CommandCall, to
   const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode, seen.driver) : undefined;
   const about = [
     agentTitle(record),
-    status === undefined ? model && `model ${untrustedCode(model)}` : footer(status, (at) => `<t:${Math.round(at)}:R>`),
+    status === undefined ? model && `model ${untrustedCode(model)}` : footer(status),
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];
   return [

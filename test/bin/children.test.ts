@@ -29,7 +29,7 @@ it('programs get no secret, no address of ours and no open file', { timeout: 120
   writeFileSync(note, NOTE(notes), { mode: 0o755 });
   const config = {
     allowShell: true,
-    agent: { command: [note] },
+    agents: { claude: { command: [note] } },
     roots: [cli.dir],
     sessions: [{ name: 'own', directory: shop, start: 'auto', args: ['declared'] }],
   };

@@ -97,7 +97,7 @@ describe('a disk that fills up while the bridge runs', () => {
     mkdirSync(join(cli.dir, 'work', 'shop'), { recursive: true });
     const config = {
       roots: [join(cli.dir, 'work')],
-      agent: { command: ['env', `CLAUDE_FAKE_LOG=${join(cli.dir, 'log')}`, process.execPath, FAKE] },
+      agents: { claude: { command: ['env', `CLAUDE_FAKE_LOG=${join(cli.dir, 'log')}`, process.execPath, FAKE] } },
     };
     writeFileSync(join(home, 'config.json'), JSON.stringify(config), { mode: 0o600 });
     const bridge = up(cli, home, ['--port', '0']);
@@ -141,7 +141,7 @@ describe('a disk that fills up while the bridge runs', () => {
     const config = {
       servers: [{ name: 'test', token, channel: channelId, allow: [userId], api }],
       roots: [join(cli.dir, 'work')],
-      agent: { command: ['env', `CLAUDE_FAKE_LOG=${fakeLog}`, process.execPath, FAKE] },
+      agents: { claude: { command: ['env', `CLAUDE_FAKE_LOG=${fakeLog}`, process.execPath, FAKE] } },
     };
     writeFileSync(join(home, 'config.json'), JSON.stringify(config), { mode: 0o600 });
     const bridge = up(cli, home);

@@ -17,7 +17,9 @@ async function startHere() {
   const cli = startCli();
   const agent = join(cli.dir, 'agent');
   writeFileSync(agent, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 });
-  writeFileSync(join(cli.root, 'config.json'), JSON.stringify({ agent: { command: [agent] } }), { mode: 0o600 });
+  writeFileSync(join(cli.root, 'config.json'), JSON.stringify({ agents: { claude: { command: [agent] } } }), {
+    mode: 0o600,
+  });
   const env = { ...cli.env, THREADMUX_HOME: cli.root, NODE_OPTIONS: `--import ${ONLY_TIMERS}` };
   const { process: up, link } = await startUp(env);
   let said = '';

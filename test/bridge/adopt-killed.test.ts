@@ -17,7 +17,7 @@ async function start(keys: object) {
   const agents = join(base, 'agents');
   mkdirSync(agents);
   const program = join(base, 'claude');
-  const config = { agent: { command: [program] }, ...keys };
+  const config = { agents: { claude: { command: [program] } }, ...keys };
   const killable = await startKillable({ local: true, config });
   const { workspace, machine } = killable;
   const run = `exec '${process.execPath}' '${FAKE_CLAUDE}' "$d" '${DROP}'`;

@@ -98,7 +98,7 @@ describe('a host whose disk is full', () => {
     disk.fill();
     const mini = await startFarHost('mini', { home: disk.dir });
     const { program } = farAgent(mini);
-    const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
+    const far = await startFar({ others: [mini], file: { agents: { claude: { command: [program] } } } });
     const { channelId } = far.workspace;
     await far.say(channelId, '!new shop mini');
     const refused = await far.answer(channelId, /install its scripts/);

@@ -24,7 +24,7 @@ async function start() {
   const mini = await startFarHost('mini', { sshd: true });
   mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
   const { program, folder } = farAgent(mini);
-  const file = { agent: { command: [program] } };
+  const file = { agents: { claude: { command: [program] } } };
   const setting = await startFar({ sshServer: { sshd: true }, others: [mini], roots: ['~/code'], servers, file });
   return { setting, mini, claude: standInAt(folder), folder };
 }

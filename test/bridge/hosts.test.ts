@@ -112,7 +112,7 @@ it('the tmux in /opt that is named in the configuration is used for everything o
     writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >> ${bin}/wrong; exit 127\n`, { mode: 0o755 });
   const mini = await startFarHost('mini', { path: `${bin}:/usr/bin:/bin` });
   mkdirSync(join(mini.ssh.home, 'code', 'shop'), { recursive: true });
-  const file = { agent: { command: [farAgent(mini).program] } };
+  const file = { agents: { claude: { command: [farAgent(mini).program] } } };
   const far = await startFar({ others: [mini], roots: ['~/code'], tmux, file });
   const { channelId } = far.workspace;
   await far.say(channelId, '!new web mini');
@@ -149,7 +149,7 @@ it('hosts with noisy login shells, a banner and a slow link start a session by !
       return { ...host, shell, folder };
     }),
   );
-  const far = await startFar({ others: hosts, file: { agent: { command: [agent] } } });
+  const far = await startFar({ others: hosts, file: { agents: { claude: { command: [agent] } } } });
   const { channelId } = far.workspace;
   for (const { name, shell, folder, ours, place } of hosts) {
     await far.say(channelId, `!new in-${name} ${name}`);

@@ -44,7 +44,10 @@ describe('a message in a thread that was just created', () => {
     const late = lateAnswer(isNewThread);
     const fake = fileURLToPath(new URL('../support/headless-claude.mjs', import.meta.url));
     const command = ['env', `CLAUDE_FAKE_LOG=${join(root, 'log')}`, process.execPath, fake];
-    const setting = await startSetting({ faults: late.faults, file: { roots: [root], agent: { command } } });
+    const setting = await startSetting({
+      faults: late.faults,
+      file: { roots: [root], agents: { claude: { command } } },
+    });
     await setting.say(setting.workspace.channelId, '!agent shop first');
     const thread = await threadCalled(setting, '[headless] shop-agent');
     const message = await setting.say(thread, 'second');

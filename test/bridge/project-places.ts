@@ -47,7 +47,7 @@ export async function startProjectAt({ host, server }: ProjectPlace, keys: objec
   const hosts = mini && { mini: { ssh: 'mini', socket: mini.place.tmux.socket } };
   const shop = { path: repo.path, host, ...keys };
   const setting = await startSetting({
-    file: { agent: { command: [program] }, ...(hosts && { hosts }), projects: [shop] },
+    file: { agents: { claude: { command: [program] } }, ...(hosts && { hosts }), projects: [shop] },
     live: true,
     ...(mini && { sshConfig: mini.ssh.configFile }),
     startAgainMs: [200, 200, 200, 200],

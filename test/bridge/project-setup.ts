@@ -26,7 +26,7 @@ export async function startProject(keys: object, options: SettingOptions = {}) {
   let server: ServerConfig | undefined;
   const setting = await startSetting({
     ...options,
-    file: { agent: { command: [program] }, ...options.file },
+    file: { agents: { claude: { command: [program] } }, ...options.file },
     servers(own) {
       server ??= { ...own, projects: [projectEntry({ path, channel: own.channel, ...keys })] };
       return [server];

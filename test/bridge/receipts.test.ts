@@ -187,7 +187,7 @@ describe('a message written as soon as the thread exists', () => {
   it('for a session that `!new` creates waits while its shell still has the pane', async () => {
     const folder = tempFolder();
     const agent = join(folder, 'agent');
-    const setting = await startSetting({ file: { agent: { command: [agent] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [agent] } } } });
     const { machine, workspace } = setting;
     const variables = Object.entries(machine.env).map(([name, value]) => `${name}='${value}'`);
     const claude = `'${process.execPath}' '${FAKE_CLAUDE}' "$d" '${DROP}'`;

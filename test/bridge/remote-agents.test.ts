@@ -23,8 +23,10 @@ async function start(options: FarOptions = {}) {
     sshServer: { sshd: true },
     roots: ['~/code'],
     file: {
-      agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
-      agents: { codex: { command: ['sh', CODEX] } },
+      agents: {
+        claude: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
+        codex: { command: ['sh', CODEX] },
+      },
     },
     before: (ssh) => void mkdirSync(join(ssh.home, 'code/shop'), { recursive: true }),
   });

@@ -18,7 +18,7 @@ async function start(options: SettingOptions = {}) {
     ...options,
     file: {
       roots: [root],
-      agent: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] },
+      agents: { claude: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] } },
       ...options.file,
     },
   });

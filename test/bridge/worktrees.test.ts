@@ -22,7 +22,10 @@ const SLOW = { ...WAIT, timeout: 60_000 } as const;
 async function withAgent(options: SettingOptions = {}) {
   const folder = tempFolder();
   const program = join(folder, 'claude');
-  const setting = await startSetting({ ...options, file: { agent: { command: [program] }, ...options.file } });
+  const setting = await startSetting({
+    ...options,
+    file: { agents: { claude: { command: [program] } }, ...options.file },
+  });
   const note = `pwd > ${folder}/pwd.new; mv ${folder}/pwd.new ${folder}/pwd; printf '%s\\n' "$@" > ${folder}/args`;
   writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const { channelId } = setting.workspace;
@@ -221,7 +224,7 @@ it('works on another host, which has only sh and git', async () => {
   const project = { path: '~/shop', host: 'mini', defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
   const setting = await startFar({
     others: [host],
-    file: { agent: { command: [program] } },
+    file: { agents: { claude: { command: [program] } } },
     servers: (own) => [{ ...own, projects: [{ ...project, channel: own.channel }] }],
   });
   const { channelId } = setting.workspace;

@@ -23,7 +23,9 @@ const shared = shareAmongTests(async () => {
     { name: 'docs', start: 'manual' },
   ];
   const projects = [{ path, name: 'shop', defaults: { model: 'opus' } }];
-  const program = await startProgram({ file: { agent: { command: [agent.program] }, sessions, projects } });
+  const program = await startProgram({
+    file: { agents: { claude: { command: [agent.program] } }, sessions, projects },
+  });
   const { page } = await openPage();
   await page.goto(program.link);
   await see(page.locator('#sessions li')); // signed in

@@ -35,7 +35,7 @@ interface Running {
 function run(own: string | undefined, told: Uint8Array | string = input, more: Running = {}) {
   const { home = homeFolder(), shell } = more;
   const wrapped = own === undefined ? undefined : { command: own, borrowed: false };
-  const command = statuslineCommand({ node: '/gone/node', dist: DIST }, wrapped);
+  const command = statuslineCommand({ dist: DIST }, wrapped);
   const words = shell ? [...shell, SCRIPT, ...(own === undefined ? [] : ['--', own])] : ['/bin/sh', '-c', command];
   const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', ...more.env };
   const done = spawnSync(words[0] ?? '', words.slice(1), { input: told, env });
@@ -175,7 +175,7 @@ describe('the status line', () => {
     const all = { session_id: 'x', model: { id: 'y', display_name: 'Opus (new)' }, ...told };
     const parsed = parseStatusLineInput(all);
     const line = Buffer.from(run(undefined, JSON.stringify(all)).stdout, 'latin1').toString();
-    expect(line).toBe(`${parsed && footer(parsed, localClock)}\n`);
+    expect(line).toBe(`${parsed && footer(parsed)}\n`);
   });
 
   it.each(['UTC', 'Asia/Kolkata', 'America/Phoenix'])('shows when a limit ends in %s', (TZ) => {
@@ -208,7 +208,7 @@ describe('the commands in the settings', () => {
     const folder = join(tempFolder(), `a 'b' "c" \\ $(d) #e;~`);
     mkdirSync(join(folder, 'hooks'), { recursive: true });
     writeFileSync(join(folder, 'hooks', 'drop'), '#!/bin/sh\necho "$0|$THREADMUX_HOME|$#"\n', { mode: 0o755 });
-    const command = dropCommand({ node: 'node', dist: folder, home: folder });
+    const command = dropCommand({ dist: folder, home: folder });
     const done = spawnSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
     expect(done.stdout).toBe(`${folder}/hooks/drop|${folder}|0\n`);
   });

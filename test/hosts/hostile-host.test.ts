@@ -178,7 +178,7 @@ describe('a hostile host', () => {
     const typed = typeMessage(tmuxOn(said(`SIZE ${LINK}`)), { pane: PANE, command: 'sh' }, { id: '1', text: 'x' });
     await expect(typed).rejects.toThrow(/far: 0 of 1 bytes/);
     expect(endingWords({ kind: 'exited', signal: LINK, at: 1 })).toContain('\\[update\\]');
-    expect(footer({ session_id: 'x', model: { display_name: LINK } }, String)).toContain('\\[update\\]');
+    expect(footer({ session_id: 'x', model: { display_name: LINK } })).toContain('\\[update\\]');
   });
 
   it('cannot stop a reply with a file that never ends', async () => {

@@ -315,7 +315,6 @@ describe('the paths on a host', () => {
       home: `${home}/.threadmux/for/laptop`,
       settings: `${home}/cfg/settings.json`,
       confs: [`${home}/.tmux.conf`, `${home}/.config/tmux/tmux.conf`],
-      old: undefined,
     });
   });
 });
@@ -327,7 +326,6 @@ describe('two users of one host', () => {
     const own = join(there.home, 'threadmux', 'dist');
     // The user there has their own installation, and a status line.
     const theirs = addThreadmux('{"statusLine":{"type":"command","command":"my-line \'x\'"}}', {
-      node: '/usr/bin/node',
       dist: own,
     });
     put(there, SETTINGS, theirs);
@@ -355,35 +353,8 @@ describe('two users of one host', () => {
   });
 });
 
-describe('a host that still has the program and the token of an earlier version', () => {
-  it('is cleaned, and the user is told', async () => {
-    const there = await startBareHost();
-    there.tmux('new-session', '-d', '-s', 'shop');
-    const old = join(there.home, '.threadmux');
-    put(there, '.threadmux/app/dist/bin/courier.js', 'setInterval(() => {}, 1000)');
-    put(there, '.threadmux/config.json', JSON.stringify({ servers: [SERVER] }), 0o600);
-    put(there, '.threadmux/state/environment.json', JSON.stringify({ DISCORD_BOT_TOKEN: TOKEN }));
-    const path = put(there, SETTINGS, addThreadmux(ODD, { node: '', dist: `${old}/app/dist` }));
-    put(there, '.tmux.conf', addSourceLine('set -g mouse on\n', `${old}/tmux.conf`));
-    const courier = spawn(process.execPath, [`${old}/app/dist/bin/courier.js`, TOKEN]);
-    onTestFinished(() => void courier.kill('SIGKILL'));
-    const ended = new Promise((resolve) => courier.on('exit', resolve));
-    const { install, uninstall } = machine(there);
-
-    const said = await install();
-    expect(said).toContain('mini: removed the program and the token of an earlier version.');
-    await ended;
-    expect(readdirSync(old)).toEqual(['for']);
-    expect(holdsToken(there.home)).toEqual([]);
-    expect(readFileSync(path, 'utf8')).not.toContain('/app/');
-    expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8').match(/# threadmux/g)).toHaveLength(1);
-    expect(await install()).not.toContain('earlier version');
-    await uninstall({ purge: true });
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(JSON.parse(ODD));
-    expect(readFileSync(join(there.home, '.tmux.conf'), 'utf8')).toBe('set -g mouse on\n');
-  });
-
-  it('is left alone if it has its own installation', async () => {
+describe('a host with an installation of its own', () => {
+  it('keeps it', async () => {
     const there = await startBareHost();
     put(there, '.threadmux/config.json', '{}', 0o600);
     put(there, '.threadmux/state/node', '/usr/bin/node\n');

@@ -181,7 +181,7 @@ function labEnv(dir: string, root: string): Record<string, string> {
 
 /** Our hooks for `claude --settings`, our configuration, and a `claude` for `!new` with the lab's environment. */
 function writeSettings(dir: string, home: Home, far?: FarLab): string {
-  const hooks = hookSettings({ node: process.execPath, dist: DIST }).hooks;
+  const hooks = hookSettings({ dist: DIST }).hooks;
   const { PermissionRequest: _, ...drops } = hooks;
   const allow = ['Bash(echo *)', 'Bash(sleep *)', 'Bash(claude *)'];
   const permissions = { defaultMode: 'default', allow };
@@ -195,7 +195,7 @@ function writeSettings(dir: string, home: Home, far?: FarLab): string {
   mkdirSync(join(dir, 'project'), { recursive: true });
   const hosts = far === undefined ? {} : { hosts: { far: { ssh: 'far', socket: far.socket, roots: ['~'] } } };
   const shop = { path: join(dir, 'shop'), defaults: { worktree: true }, worktreeSetup: 'echo prepared' };
-  const common = { host: 'lab', agent: { command: [command] }, roots: [dir], onLimit: 'continue' };
+  const common = { host: 'lab', agents: { claude: { command: [command] } }, roots: [dir], onLimit: 'continue' };
   const config = { ...common, projects: [shop], ...hosts };
   writeFileSync(home.path('config.json'), JSON.stringify(config), { mode: 0o600 });
   return command;

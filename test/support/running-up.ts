@@ -49,7 +49,7 @@ export async function startRunningUp(config: Readonly<Record<string, unknown>> =
   const headless = `case " $* " in *" -p "*) CLAUDE_FAKE_LOG="${dir}/headless.log" exec ${process.execPath} ${HEADLESS} "$@" ;; esac`;
   const script = `#!/bin/sh\n${headless}\nname=$(tmux display-message -p -t "$TMUX_PANE" '#S')\nmkdir -p "${dir}/fake-$name"\nexec ${process.execPath} ${FAKE_CLAUDE} "${dir}/fake-$name" ${DROP}\n`;
   writeFileSync(command, script, { mode: 0o755 });
-  const file = { agent: { command: [command] }, projects: [{ path: project }], ...config };
+  const file = { agents: { claude: { command: [command] } }, projects: [{ path: project }], ...config };
   writeFileSync(join(root, 'config.json'), JSON.stringify(file), { mode: 0o600 });
   const home = openHome(root);
   const env = { ...cli.env, THREADMUX_HOME: root };

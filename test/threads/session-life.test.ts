@@ -57,7 +57,7 @@ async function start({ servers }: Arrangement) {
   });
   const agent = join(folder, 'agent');
   const setting = await startSetting({
-    file: { agent: { command: [agent] } },
+    file: { agents: { claude: { command: [agent] } } },
     servers: () => servers(at(guilds.home, 'home'), at(guilds.work, 'work'), project),
   });
   const { env } = setting.machine;

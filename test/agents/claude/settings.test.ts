@@ -11,8 +11,8 @@ import {
   showsStatusline,
 } from '../../../agents/claude/settings.ts';
 
-const paths = { node: '/usr/bin/node', dist: '/opt/threadmux/dist' };
-const moved = { node: '/opt/node 22/bin/node', dist: "/srv/it's here/dist" };
+const paths = { dist: '/opt/threadmux/dist' };
+const moved = { dist: "/srv/it's here/dist" };
 const theirs = (command: string) => ({ hooks: [{ type: 'command', command }] });
 
 describe('what install adds to the settings', () => {
@@ -193,20 +193,16 @@ describe('the status line in the settings', () => {
   });
 
   it.each([
-    ["/usr/bin/node /opt/threadmux/dist/bin/statusline.js -- 'my line' # threadmux", 'my line'],
     [
-      `THREADMUX_HOME='/x/statusline -- y' '/opt/node 22/bin/node' '/srv/it'\\''s here/dist/bin/statusline.js' -- mine # threadmux`,
-      'mine',
+      `THREADMUX_HOME='/x/statusline -- y' '/srv/it'\\''s here/dist/hooks/statusline' -- 'my line' # threadmux`,
+      'my line',
     ],
-    ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js -- mine --fancy -- x', 'mine --fancy -- x'],
-    ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js # threadmux', undefined],
-    ['/usr/bin/node /opt/threadmux/dist/bin/statusline.js --borrowed -- x # threadmux', undefined],
-  ])('recognises the form of an older version: %s', (command, inner) => {
+    ['/opt/threadmux/dist/hooks/statusline -- mine --fancy -- x', 'mine --fancy -- x'],
+    ['/opt/threadmux/dist/hooks/statusline # threadmux', undefined],
+    ['/opt/threadmux/dist/hooks/statusline --borrowed -- x # threadmux', undefined],
+  ])('restores what %s wraps', (command, inner) => {
     const text = JSON.stringify({ statusLine: { type: 'command', command } });
     expect(showsStatusline(text)).toBe(true);
-    const again = JSON.parse(addThreadmux(text, paths)).statusLine.command;
-    expect(again).toContain('/opt/threadmux/dist/hooks/statusline');
-    expect(again).not.toContain('statusline.js');
     for (const ours of [text, addThreadmux(text, paths)])
       expect(JSON.parse(removeThreadmux(ours)).statusLine?.command).toBe(inner);
   });

@@ -9,7 +9,7 @@ const NAME = 'threadmux@threadmux';
 const ON = { enabledPlugins: { [NAME]: true } };
 
 function startUser() {
-  const cli = startCli({ agent: { command: ['false'] } }); // no command of Claude Code works
+  const cli = startCli({ agents: { claude: { command: ['false'] } } }); // no command of Claude Code works
   const write = (path: string, value: object) => {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, JSON.stringify(value));
@@ -53,7 +53,9 @@ it('threadmux install --plugin gives Claude Code no bot token', async () => {
   const { run, dir, root } = startCli();
   const claude = join(dir, 'claude');
   writeFileSync(claude, `#!/bin/sh\nenv > '${dir}/environment'\n`, { mode: 0o755 });
-  writeFileSync(join(root, 'config.json'), JSON.stringify({ agent: { command: [claude] } }), { mode: 0o600 });
+  writeFileSync(join(root, 'config.json'), JSON.stringify({ agents: { claude: { command: [claude] } } }), {
+    mode: 0o600,
+  });
   const server = {
     DISCORD_BOT_TOKEN: 'a.bot.token',
     DISCORD_CHANNEL_ID: '111111111111111111',

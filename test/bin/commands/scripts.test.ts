@@ -131,7 +131,7 @@ process.stdin.once('data', () => {
     const config = join(up.cli.root, 'config.json');
     const before = readFileSync(config, 'utf8');
     onTestFinished(() => writeFileSync(config, before));
-    writeFileSync(config, JSON.stringify({ ...JSON.parse(before), agent: { command: [asking] } }));
+    writeFileSync(config, JSON.stringify({ ...JSON.parse(before), agents: { claude: { command: [asking] } } }));
     const starting = up.run(['start', 'careful', '--prompt', 'go on', '--wait', '--timeout', '60']);
     await vi.waitFor(() => expect(up.record('careful').claudeSession).toBe(''), WAIT);
     const card = await up.message('careful', /Accessing workspace|trust this folder/);

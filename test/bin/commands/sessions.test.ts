@@ -88,7 +88,7 @@ describe('start and stop', () => {
 describe('start of the agent', () => {
   /** A program that is found only in the PATH of the terminal. */
   function withAgent(script: string) {
-    const cli = startCli({ agent: { command: ['my-claude'] } });
+    const cli = startCli({ agents: { claude: { command: ['my-claude'] } } });
     const PATH = `${binWith(cli.dir, 'my-claude', script)}:${cli.env.PATH}`;
     return { ...cli, runHere: (args: readonly string[], env = {}) => cli.runHere(args, { env: { PATH, ...env } }) };
   }

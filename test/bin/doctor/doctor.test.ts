@@ -103,7 +103,7 @@ describe('doctor, checking the machine,', () => {
 
   it('finds that the agent is not installed', async () => {
     const ill = await correctSetup();
-    ill.configure((config) => Object.assign(config, { agent: { command: ['no-such-agent'] } }));
+    ill.configure((config) => Object.assign(config, { agents: { claude: { command: ['no-such-agent'] } } }));
     expect(await ill.examine()).toContainEqual(
       fault('agent', '`no-such-agent` is not installed', 'Install it', 'warn'),
     );
@@ -138,7 +138,7 @@ describe('doctor, checking the machine,', () => {
     const { HOME = '', PATH = '' } = ill.env;
     const bin = binWith(HOME, 'my-claude', 'exit 0');
     Object.assign(ill.env, { PATH: `${bin}:${PATH}`, XDG_CONFIG_HOME: join(HOME, 'xdg') });
-    ill.configure((config) => Object.assign(config, { agent: { command: ['my-claude'] } }));
+    ill.configure((config) => Object.assign(config, { agents: { claude: { command: ['my-claude'] } } }));
     const unit = servicePath(ill.env);
     mkdirSync(dirname(unit), { recursive: true });
     const install = (path: string) =>

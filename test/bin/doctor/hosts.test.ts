@@ -121,7 +121,7 @@ describe('doctor, checking a host over ssh,', () => {
   it('does not mistake the hooks of another threadmux for ours', async () => {
     const host = await hostOf();
     mkdirSync(join(host.server.home, '.claude'));
-    const paths = { node: '', dist: '/x/dist', home: '/home/me/.threadmux/for/desk' };
+    const paths = { dist: '/x/dist', home: '/home/me/.threadmux/for/desk' };
     const settings = join(host.server.home, '.claude', 'settings.json');
     writeFileSync(settings, addThreadmux('', paths));
     const findings = await host.examine();
@@ -176,14 +176,6 @@ describe('doctor, checking a host over ssh,', () => {
     const host = await hostOf();
     host.program('df', 'echo header; echo "/dev/disk 1000 900 500 99% /"');
     expect(await host.examine()).toContainEqual(fault('disk', 'disk of far has only 0 MB left', 'Free some space'));
-  });
-
-  it('finds the program and the token of an earlier version', async () => {
-    const host = await hostOf();
-    mkdirSync(join(host.server.home, '.threadmux', 'app', 'dist'), { recursive: true });
-    expect(await host.examine()).toContainEqual(
-      fault('token', "program and the bot's token in .*threadmux on far", 'install --host far'),
-    );
   });
 
   it('refuses the name of a host that is not configured', async () => {

@@ -104,6 +104,23 @@ describe('other sessions', () => {
     expect(up.cli.tmux.call('list-sessions', '-F', '#S').split('\n')).not.toContain('counter');
   });
 
+  it('with an "@" in their names are listed by names that mean them', async () => {
+    const { up, mcp } = shared();
+    const [own] = (await mcp.call('list_sessions')).sessions as { host: string }[];
+    const name = `at@${own?.host}`;
+    for (const session of ['at', name]) {
+      up.cli.tmux.call('new-session', '-d', '-s', session, '-c', up.project, `echo this is ${session}; exec cat`);
+      onTestFinished(() => void up.cli.tmux.call('kill-session', '-t', `=${session}`));
+    }
+    const { sessions } = (await mcp.call('list_sessions', { prefix: 'at' })) as {
+      sessions: { session: string; name: string }[];
+    };
+    const listed = sessions.find((one) => one.name === name)?.session;
+    await vi.waitFor(async () => {
+      expect((await mcp.call('read_screen', { session: listed })).text).toContain(`this is ${name}`);
+    }, WAIT);
+  });
+
   it('are limited by maxThreads, also if they are started at the same time', async () => {
     const up = await startRunningUp({ maxThreads: 2 });
     up.cli.tmux.call('new-session', '-d', '-s', 'tool', '-c', up.project, 'cat');

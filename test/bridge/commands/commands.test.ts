@@ -62,7 +62,7 @@ describe('!new and !kill', () => {
   });
 
   it('start nothing where Claude is missing, because a shell would execute what is meant for it', async () => {
-    const setting = await startSetting({ file: { agent: { command: ['no-such-agent'] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: ['no-such-agent'] } } } });
     const { channelId } = setting.workspace;
     for (const order of ['!new shop', '!new shop -- no-such-agent --model x']) {
       const before = (await setting.answers(channelId)).length;
@@ -79,7 +79,7 @@ describe('!new and !kill', () => {
     const asks = join(folder, 'asks');
     const dialog = ' Do you trust this folder?\\n ❯ 1. No\\n   2. Yes\\n\\n Enter to confirm · Esc to cancel';
     writeFileSync(asks, `#!/bin/sh\nprintf '${dialog}'\nread line; echo "$line" > ${folder}/got\n`, { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [asks] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [asks] } } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new shop');
     const up = await setting.answer(channelId, /^🔔 `shop` waits for you/);
@@ -97,7 +97,7 @@ describe('!new and !kill', () => {
     const folder = tempFolder();
     const ends = join(folder, 'ends');
     writeFileSync(ends, '#!/bin/sh\necho "Unable to connect"; sleep 1; exit 1\n', { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [ends] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [ends] } } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new shop');
     await setting.answer(channelId, /^⚠️ `shop` quit at once \(exit code 1\)[\s\S]*Unable to connect/);

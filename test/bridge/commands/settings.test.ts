@@ -19,7 +19,7 @@ async function inProject(defaults: ServerConfig['projects'][number]['defaults'],
   const [folder, path] = [tempFolder(), tempFolder()];
   const program = join(folder, 'claude');
   const setting = await startSetting({
-    file: { agent: { command: [program] }, skipPermissions: mayBypass ? [path] : [] },
+    file: { agents: { claude: { command: [program] } }, skipPermissions: mayBypass ? [path] : [] },
     servers: (own) => [{ ...own, onlyProjects: true, projects: [{ path, channel: own.channel, defaults }] }],
   });
   const note = `printf '%s\\n' "$@" >> ${folder}/args; echo . >> ${folder}/args; pwd > ${folder}/pwd`;

@@ -18,7 +18,10 @@ import { linked, tap } from '../tap-message.ts';
 async function withAgent(options: SettingOptions = {}) {
   const folder = tempFolder();
   const program = join(folder, 'claude');
-  const setting = await startSetting({ ...options, file: { agent: { command: [program] }, ...options.file } });
+  const setting = await startSetting({
+    ...options,
+    file: { agents: { claude: { command: [program] } }, ...options.file },
+  });
   const note = `printf '%s\\n' "$@" > ${folder}/args; pwd > ${folder}/pwd; env > ${folder}/env; : > ${folder}/started`;
   writeAgent(setting, folder, note, 'FAKE_REPORTS_ITS_END=1');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim();
@@ -193,7 +196,7 @@ describe('the buttons of a session that ended', () => {
   it('work for a session on another host', async () => {
     const mini = await startFarHost('mini');
     const { program, folder } = farAgent(mini);
-    const far = await startFar({ others: [mini], file: { agent: { command: [program] } } });
+    const far = await startFar({ others: [mini], file: { agents: { claude: { command: [program] } } } });
     const { channelId } = far.workspace;
     const dir = join(mini.ssh.home, 'shop');
     mkdirSync(dir);
@@ -224,7 +227,7 @@ describe('an agent that quits at once', () => {
     const folder = tempFolder();
     const quits = join(folder, 'claude');
     writeFileSync(quits, `#!/bin/sh\n${script}\nexit 3\n`, { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [quits] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [quits] } } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, '!new shop');
     const told = await setting.answer(channelId, /^⚠️ `shop` quit at once \(exit code 3\)/);
@@ -237,7 +240,7 @@ describe('an agent that quits at once', () => {
     const folder = tempFolder();
     const quits = join(folder, 'claude');
     writeFileSync(quits, '#!/bin/sh\nsleep 2\nexit 3\n', { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [quits] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [quits] } } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, `!new slow ${folder}`);
     await setting.answer(channelId, /^⚠️ `slow` quit at once/);
@@ -256,7 +259,7 @@ describe('an agent that quits at once', () => {
     const folder = tempFolder();
     const starts = join(folder, 'claude');
     writeFileSync(starts, `#!/bin/sh\nwhile [ ! -e ${folder}/quit ]; do sleep 0.1; done\n`, { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [starts] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [starts] } } } });
     const { tmux } = setting.machine;
     const kept = () => tmux.call('show-options', '-p', '-t', '=shop:');
     await setting.say(setting.workspace.channelId, '!new shop');
@@ -271,7 +274,7 @@ describe('an agent that quits at once', () => {
     const folder = tempFolder();
     const quits = join(folder, 'claude');
     writeFileSync(quits, `#!/bin/sh\nseq 1 100; printf 'word %.0s' $(seq 1 30); exit 1\n`, { mode: 0o755 });
-    const setting = await startSetting({ file: { agent: { command: [quits] } } });
+    const setting = await startSetting({ file: { agents: { claude: { command: [quits] } } } });
     await setting.say(setting.workspace.channelId, '!new shop');
     const { content } = await setting.answer(setting.workspace.channelId, /^⚠️ `shop` quit at once/);
     const lines = /```\n([\s\S]*)\n```/.exec(content)?.[1]?.split('\n') ?? [];
@@ -328,7 +331,7 @@ describe('the environment of a session', () => {
     const bin = tempFolder();
     writeFileSync(join(bin, 'my-claude'), '#!/bin/sh\necho "I am $ANTHROPIC_MODEL"; exec cat\n', { mode: 0o755 });
     const env = { PATH: `${bin}:${process.env.PATH}`, HOME: tempFolder(), SHELL: shell, ANTHROPIC_MODEL: 'opus' };
-    const setting = await startSetting({ env, file: { agent: { command: ['my-claude'] } } });
+    const setting = await startSetting({ env, file: { agents: { claude: { command: ['my-claude'] } } } });
     setting.machine.tmux.call('new-session', '-d', '-s', 'first', 'cat');
     setting.machine.tmux.call('set-option', '-g', 'default-shell', shell);
     await setting.say(setting.workspace.channelId, '!new shop');
@@ -342,7 +345,7 @@ describe('the environment of a session', () => {
     const mini = await startFarHost('mini');
     const { program, folder } = farAgent(mini);
     const env = { PATH: process.env.PATH, HOME: tempFolder(), SHELL: '/bin/sh', ANTHROPIC_API_KEY: 'sk-secret' };
-    const far = await startFar({ others: [mini], env, file: { agent: { command: [program] } } });
+    const far = await startFar({ others: [mini], env, file: { agents: { claude: { command: [program] } } } });
     await far.say(far.workspace.channelId, '!new web mini');
     await far.answer(far.workspace.channelId, /^▶️ `web`/);
     const pid = mini.place.tmux.call('display-message', '-p', '-t', '=web:', '#{pane_pid}');

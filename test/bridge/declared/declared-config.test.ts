@@ -90,7 +90,7 @@ describe('two bridges', () => {
       startSetting({
         name,
         sshConfig: host.ssh.configFile,
-        file: { agent: { command: [program] }, hosts },
+        file: { agents: { claude: { command: [program] } }, hosts },
         startAgainMs: [200, 200, 200, 200],
         servers: (own) => [{ ...own, projects: [projectEntry({ ...project, channel: own.channel })] }],
       });

@@ -11,7 +11,7 @@ async function startDeclaredFar() {
   const program = `${folder}/claude`;
   const project = { path: '~', host: 'far', name: 'far', sessions: [{ name: 'shop', prompt: 'begin' }] };
   const far = await startFar({
-    file: { agent: { command: [program] } },
+    file: { agents: { claude: { command: [program] } } },
     startAgainMs: [200, 200, 200, 200],
     before: (ssh) => {
       const ours = `${ssh.home}/.threadmux/for/laptop`;

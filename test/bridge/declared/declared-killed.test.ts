@@ -19,7 +19,7 @@ it('a bridge that is killed at a step of the start of a declared session leaves 
   timeout: 240_000,
 }, async () => {
   const folder = tempFolder();
-  const config = { agent: { command: [join(folder, 'claude')] } };
+  const config = { agents: { claude: { command: [join(folder, 'claude')] } } };
   const { workspace, machine, up, again, killAtChange, ...hold } = await startKillable({ config });
   const { agent, starts } = watchStarts(folder);
   const { home, tmux } = machine;

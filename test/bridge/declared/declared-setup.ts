@@ -57,7 +57,7 @@ export async function startDeclared(
     mode: 0o755,
   });
   const fileWith = (sessions: readonly object[], more: object = {}) => ({
-    agent: { command: [program] },
+    agents: { claude: { command: [program] } },
     sessions,
     ...options.file,
     ...more,

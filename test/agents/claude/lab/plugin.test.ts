@@ -49,7 +49,7 @@ describe('the plugin', () => {
     const script = (command: string) => /^(exec )?.*\b(drop|ask)(?: # threadmux)?$/.exec(command)?.slice(1).join('');
     const plain = (hooks: object) =>
       JSON.parse(JSON.stringify(hooks), (key, value) => (key === 'command' ? script(value) : value));
-    expect(plain(plugin)).toEqual(plain(hookSettings({ node: 'node', dist: '/x' })));
+    expect(plain(plugin)).toEqual(plain(hookSettings({ dist: '/x' })));
   });
 
   it('is valid for Claude Code', () => {
@@ -130,7 +130,7 @@ describe('install --plugin', () => {
     const settings = '{\n    "model": "opus"\n}\n';
     writeFileSync(join(home, '.claude/settings.json'), settings);
     mkdirSync(join(home, '.threadmux'), { mode: 0o700 });
-    writeFileSync(join(home, '.threadmux/config.json'), JSON.stringify({ agent: { command: [CLAUDE] } }), {
+    writeFileSync(join(home, '.threadmux/config.json'), JSON.stringify({ agents: { claude: { command: [CLAUDE] } } }), {
       mode: 0o600,
     });
     const env = { PATH: process.env.PATH ?? '', HOME: home, THREADMUX_TMUX_SOCKET: join(home, 'tmux') };

@@ -1,10 +1,10 @@
 // Who archived a thread, and what that does to its session (`onArchive`).
 
 import { describe, expect, it, vi } from 'vitest';
+import { isArchivedByPerson } from '../../bridge/end-archived.ts';
 import { archiveThread } from '../../discord/threads.ts';
-import { isArchivedByPerson } from '../../threads/archived-by.ts';
-import { aWhile, type Setting, WAIT } from '../bridge/bridge-setup.ts';
-import { startProject } from '../bridge/project-setup.ts';
+import { aWhile, type Setting, WAIT } from './bridge-setup.ts';
+import { startProject } from './project-setup.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.parse('2026-01-01T12:00:00Z');

@@ -1,7 +1,7 @@
 // A thread as one Markdown file.
 
 import { describe, expect, it } from 'vitest';
-import { threadMarkdown } from '../../core/thread-markdown.ts';
+import { threadMarkdown } from '../../../bridge/commands/export.ts';
 
 const at = Date.UTC(2026, 10, 16, 9, 5);
 const said = (text: string, author = 'ann') => ({ author, at, text, files: [] });
