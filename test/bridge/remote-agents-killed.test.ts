@@ -15,8 +15,8 @@ const PATIENCE = { timeout: 60_000, interval: 100 } as const;
 
 async function start() {
   const log = join(tempFolder(), 'log');
-  const agent = { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] };
-  const program = await startRemoteProgram({}, { config: { agent }, sshd: true });
+  const agents = { claude: { command: ['env', `CLAUDE_FAKE_LOG=${log}`, process.execPath, FAKE] } };
+  const program = await startRemoteProgram({}, { config: { agents }, sshd: true });
   const { workspace, far } = program;
   const { person, botId, channelId } = workspace;
   mkdirSync(join(far.ssh.home, 'code/shop'), { recursive: true });

@@ -30,8 +30,8 @@ async function startTwo(own: Partial<ServerConfig> = {}): Promise<Two> {
     projects: [{ path: project, channel: work.channelId }],
     onlyProjects: true,
   };
-  const agent = { command: [process.execPath, FAKE_CLAUDE, tempFolder(), DROP] };
-  const setting = await startSetting({ file: { agent }, servers: (home) => [{ ...home, ...own }, atWork] });
+  const agents = { claude: { command: [process.execPath, FAKE_CLAUDE, tempFolder(), DROP] } };
+  const setting = await startSetting({ file: { agents }, servers: (home) => [{ ...home, ...own }, atWork] });
   saveAutoThreads(setting.machine.home, true);
   return { setting, work, project, outside };
 }
