@@ -22,12 +22,12 @@ import { OWN_PLACE } from '../../tmux/tmux-hooks.ts';
 import { pathInService, servicePath } from '../commands/service-environment.ts';
 import { printText } from '../print.ts';
 import { agentPrograms, installedAgents } from './agent-programs.ts';
+import { judgeHooks, judgePlugin } from './claude-hooks.ts';
 import { examineExtensions } from './extensions.ts';
 import { type Finding, fault, findingLines, findingsSummary, warning } from './finding.ts';
 import { judgeConfig, judgeHome, judgeOutbox, judgeRoots, judgeRunning } from './home.ts';
 import { examineHost, temporaryControlDir } from './host.ts';
-import { judgeHooks, judgeMachine, judgeNode, judgeServicePath } from './machine.ts';
-import { judgePlugin } from './plugin.ts';
+import { judgeMachine, judgeNode, judgeServicePath } from './machine.ts';
 import { gatherServer, judgeServer } from './server.ts';
 
 interface DoctorFlags {

@@ -9,10 +9,11 @@ import type { Host } from '../../hosts/host.ts';
 import { type HostHome, missingFiles, missingFolders, probeHome, probeHost } from '../../hosts/probe.ts';
 import { filesForHosts } from '../../install/program-files.ts';
 import { hookPlaceOf } from '../../tmux/tmux-hooks.ts';
+import { judgeHooks } from './claude-hooks.ts';
 import { examineHostExtensions } from './extensions.ts';
 import { type Finding, fault, fine, warning } from './finding.ts';
 import { judgeRoots } from './home.ts';
-import { judgeClock, judgeHooks, judgeMachine } from './machine.ts';
+import { judgeClock, judgeMachine } from './machine.ts';
 
 interface HostExamination {
   /** The name of this machine on the host. */

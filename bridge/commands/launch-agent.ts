@@ -30,7 +30,7 @@ export interface ProgramPlace {
 /** A bridge in a test may have none. */
 export const NO_PROGRAM = { node: 'node', dist: '', scripts: '', hookSettings: undefined };
 
-interface LaunchTools extends Pick<CommandContext, 'hosts' | 'remote' | 'program'> {
+interface LaunchContext extends Pick<CommandContext, 'hosts' | 'remote' | 'program'> {
   /** The PATH that sessions on this machine get, if any. */
   readonly path: string | undefined;
 }
@@ -46,9 +46,9 @@ interface AgentStart {
 }
 
 /** Undefined if the agent is not installed there. */
-export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<Launch | undefined> {
+export async function launchOn(start: AgentStart, context: LaunchContext): Promise<Launch | undefined> {
   const { host, directory, agent, settings, resume } = start;
-  const { hosts, remote, program, path } = tools;
+  const { hosts, remote, program, path } = context;
   // A conversation is continued by its agent, whatever was started before.
   const isOwn = start.command?.[0] === agent.command[0];
   const command = (isOwn && start.command) || agent.command;
@@ -64,7 +64,7 @@ export async function launchOn(start: AgentStart, tools: LaunchTools): Promise<L
     return agent.driver.launch({ ...common, scripts, home, hookSettings, hasExtension, local: { node, dist } });
   }
   const [home, hookSettings] = [await remote.home(host), await remote.settings(host)];
-  await putDriverFiles(agent.driver, host, tools);
+  await putDriverFiles(agent.driver, host, context);
   const scripts = `${home}/bin`;
   const hasExtension = await isExtended(agent, { scripts, home }, hosts.get(host));
   return agent.driver.launch({ ...common, host, scripts, home, hookSettings, hasExtension });
@@ -85,7 +85,7 @@ async function isExtended(
 const HAS_FILES = `for file; do [ -f "$HOME/$file" ] || exit 0; done; echo yes`;
 
 /** Not with our scripts: a host may not take a command of this length, and most hosts do not need them. */
-async function putDriverFiles({ files = [] }: AgentDriver, host: string, { remote, program }: LaunchTools) {
+async function putDriverFiles({ files = [] }: AgentDriver, host: string, { remote, program }: LaunchContext) {
   const read = (file: string) => readFileSync(join(program.scripts, file), 'utf8');
   if (files.length > 0) await remote.put(host, Object.fromEntries(files.map((file) => [`bin/${file}`, read(file)])));
 }
@@ -133,7 +133,7 @@ export function resumeOf({
 export function agentMissing(
   { name, host }: { readonly name: string; readonly host: string },
   { driver, command }: ConfiguredAgent,
-  { hosts }: Pick<LaunchTools, 'hosts'>,
+  { hosts }: Pick<LaunchContext, 'hosts'>,
 ): ThreadmuxError {
   const program = untrustedCode(command[0] ?? driver.name);
   const where = hosts.isLocal(host)
