@@ -15,7 +15,7 @@ import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
-import { CHANGED, EARLY, LOOK_FIRST, PENDING, type Refused, SEVERAL, UNSEEN, WHY } from './refused-keys.ts';
+import { CHANGED, EARLY, LOOK_FIRST, NOT_TAKEN, type Refused, SEVERAL, UNSEEN, WHY } from './refused-keys.ts';
 import { paneToShow, showScreen } from './screen.ts';
 import { streamOf } from './streams.ts';
 
@@ -106,13 +106,13 @@ async function guardOf(
     const isSeen = shown !== undefined && isNewer(shown.message, opener ?? '0') && isNewer(id, shown.message);
     if (isAgent && !isForOne) return SEVERAL;
     if (opener !== undefined && !isSeen) return EARLY;
-    return isPending ? PENDING : { ...guard, print, ...stillNoDialog(seen, record) };
+    return isPending ? NOT_TAKEN : { ...guard, print, ...stillNoDialog(seen, record) };
   }
   // Once: a busy program still shows a dialog that was answered.
   shownScreens.delete(thread?.id ?? '');
   const isSame = shown?.print === now && isNewer(id, shown.message);
   if (!isSame || !isForOne) return UNSEEN;
-  return isPending ? PENDING : { ...guard, print, shows };
+  return isPending ? NOT_TAKEN : { ...guard, print, shows };
 }
 
 /** A tapped button, the fingerprint of its screen, and its message. */
@@ -154,7 +154,7 @@ export async function pressUnder(
     const { screen } = driver;
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
       return { pane, pressed: CHANGED };
-    if (tools.pendingKeys.isPending(thread, print) && !LEAVING.includes(key)) return { pane, pressed: PENDING };
+    if (tools.pendingKeys.isPending(thread, print) && !LEAVING.includes(key)) return { pane, pressed: NOT_TAKEN };
     // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };

@@ -8,7 +8,7 @@ export const CHANGED: Refused = { kind: 'refused', because: 'changing' };
 export const UNSEEN: Refused = { kind: 'refused', because: 'dialog' };
 export const SEVERAL: Refused = { kind: 'refused', because: 'several' };
 export const EARLY: Refused = { kind: 'refused', because: 'early' };
-export const PENDING: Refused = { kind: 'refused', because: 'pending' };
+export const NOT_TAKEN: Refused = { kind: 'refused', because: 'pending' };
 
 /** With the screen below them. */
 export const LOOK_FIRST: Readonly<Record<string, string>> = {
