@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { aWhile, type Setting, shareSetting, WAIT } from './bridge-setup.ts';
+import { aWhile, type Setting, shareSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import { tap } from './tap-message.ts';
 
 const begin = shareSetting();
@@ -98,5 +98,31 @@ describe('while a program still has to take a key, nothing reaches the dialog be
     await vi.waitFor(() => expect(claude.noted()).not.toEqual([]), WAIT);
     await aWhile(SLOW_MS + 500);
     expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]);
+  });
+});
+
+describe('a text for a program that does not show it yet', () => {
+  it.each([true, false])('answers no dialog that opens before it (which takes the text: %s)', async (takesText) => {
+    const { setting, claude } = await begin();
+    await claude.tell('offer', { title: 'Delete everything?', options: ['Yes', 'No'], at: 0, help: '', takesText });
+    await claude.tell('slow', 3_000);
+    const message = await setting.say(claude, 'hello');
+    await setting.answer(claude, /Delete everything/);
+    await aWhile(3_500);
+    expect(claude.noted()).toEqual([]);
+    await claude.tell('slow', 0);
+    setting.machine.tmux.call('send-keys', '-t', `=${claude.session}:`, 'Down', 'Enter');
+    await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello']);
+  });
+
+  it('is submitted when it is shown', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('slow', 4_000);
+    const message = await setting.say(claude, 'hello');
+    await aWhile(4_500);
+    await claude.tell('slow', 0);
+    await setting.untilMarked(message, '✅');
+    await untilPrompts(claude, ['hello']);
   });
 });
