@@ -59,17 +59,17 @@ export function openSessionFinder(
 
 /** `name` may be `name@host`, or a session id such as `$3` for names that are hard to type. */
 export async function findTarget(
-  reach: SessionFinder,
+  finder: SessionFinder,
   name: string | undefined,
   host: string | undefined,
 ): Promise<SessionTarget> {
-  if (name === undefined) return ownSession(reach, host);
-  const place = hostAndName(reach, name, host);
-  const found = await withProgress(`connecting to ${place.host}`, findSessions(place.host, reach, TIMEOUT_MS));
+  if (name === undefined) return ownSession(finder, host);
+  const place = hostAndName(finder, name, host);
+  const found = await withProgress(`connecting to ${place.host}`, findSessions(place.host, finder, TIMEOUT_MS));
   const one =
     found.find(({ session }) => session.name === place.session) ??
     found.find(({ session }) => session.id === place.session);
-  if (one !== undefined) return { ...one, tmux: reach.hosts.tmux(place.host) };
+  if (one !== undefined) return { ...one, tmux: finder.hosts.tmux(place.host) };
   const near = found.map(({ session }) => session.name).filter((it) => it.includes(place.session));
   throw new ThreadmuxError(
     'session_not_found',
@@ -78,7 +78,7 @@ export async function findTarget(
       hint:
         near.length > 0
           ? `Use the exact name. Similar sessions: ${near.slice(0, 5).map(printable).join(', ')}.`
-          : `Run \`threadmux sessions\` to list the sessions.${unknownHost(name, host, reach)}`,
+          : `Run \`threadmux sessions\` to list the sessions.${unknownHost(name, host, finder)}`,
     },
   );
 }

@@ -14,7 +14,7 @@ const MOST_LINKS = 10;
 const answeredSchema = z.record(z.string(), z.number());
 
 /** `path`: where the last answers are stored. */
-export function createChannelTalk({ rest, say, log, server, threads }: ServerParts, path: string) {
+export function createChannelTalk({ rest, postNotice, log, server, threads }: ServerParts, path: string) {
   /** By channel: when its last answered message was written. */
   const answered = new Map(Object.entries(readJson(path, answeredSchema) ?? {}));
 
@@ -25,7 +25,7 @@ export function createChannelTalk({ rest, say, log, server, threads }: ServerPar
     answered.set(channel, writtenAt);
     writeBestEffort(path, Object.fromEntries(answered));
     const mine = threads.registry.all().filter((one) => one.server === server.name);
-    await say(channel, [id, 'talk'], { content: talkAnswer(mine), replyTo: id, silent: true });
+    await postNotice(channel, [id, 'talk'], { content: talkAnswer(mine), replyTo: id, silent: true });
   }
 
   return (message: DiscordMessage): void =>

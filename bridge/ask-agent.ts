@@ -13,7 +13,7 @@ import { fetchAttachments } from './typed-text.ts';
 type AskAgent = (message: AcceptedMessage, agent: Agent) => Promise<void>;
 
 export function createAskAgent(options: ServerParts): AskAgent {
-  const { config, inbox, marks, notices, outcomes, log, signal } = options;
+  const { config, inbox, reactions, notices, outcomes, log, signal } = options;
   const inTurn = createKeyedQueue();
 
   /** Keeps the order in which messages were written, however long a download takes. Undefined if the message is empty. */
@@ -21,7 +21,7 @@ export function createAskAgent(options: ServerParts): AskAgent {
     const { channelId, id } = message;
     const { paths, failed } = await fetchAttachments(message, config.host, options);
     const content = failed.map((why) => `📎 ${why}`).join('\n');
-    if (content !== '') await outcomes.say(channelId, [id, 'files'], { content });
+    if (content !== '') await outcomes.postNotice(channelId, [id, 'files'], { content });
     const text = [cleanInbound(message.text).trim(), paths.join('\n')].filter(Boolean).join('\n\n');
     return text === ''
       ? undefined
@@ -32,25 +32,25 @@ export function createAskAgent(options: ServerParts): AskAgent {
     const { channelId, id } = message;
     if (before > 0) {
       const content = `📨 Your message waits: ${before === 1 ? 'one prompt is' : `${before} prompts are`} before it.`;
-      await marks.set(channelId, id, 'waiting');
+      await reactions.set(channelId, id, 'waiting');
       await notices.show(message, 'waits', { content, silent: true });
     }
     await begun;
-    await Promise.all([marks.set(channelId, id, 'typed'), notices.remove(message)]);
+    await Promise.all([reactions.set(channelId, id, 'typed'), notices.remove(message)]);
     const turn = await done;
-    await marks.set(channelId, id, turn.kind === 'done' ? 'submitted' : 'failed');
+    await reactions.set(channelId, id, turn.kind === 'done' ? 'submitted' : 'failed');
   }
 
   return async (message, agent) => {
     const { channelId, id } = message;
     try {
       const asked = await inTurn(channelId, () => ask(message, agent));
-      if (asked === undefined) await marks.set(channelId, id, 'failed');
+      if (asked === undefined) await reactions.set(channelId, id, 'failed');
       else await follow(message, asked);
     } catch (error) {
       if (signal.aborted) return;
       log.error('asking an agent', { message: id, because: (error as Error).stack ?? '' });
-      await marks.set(channelId, id, 'failed');
+      await reactions.set(channelId, id, 'failed');
       const content = `⚠️ Not delivered. ${untrustedReason(error)}`;
       await notices.show(message, 'failed', { content });
     }

@@ -39,8 +39,8 @@ export interface ServerParts extends BridgeParts {
   /** The threads of this server. */
   readonly known: KnownThreads;
   readonly inbox: Inbox;
-  readonly marks: StatusReactions;
-  readonly say: Notices;
+  readonly reactions: StatusReactions;
+  readonly postNotice: Notices;
   readonly notices: MessageNotices;
   readonly outcomes: Outcomes;
   /** Aborted when the bridge stops. */

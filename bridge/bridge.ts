@@ -41,7 +41,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   const worktreeEnds = startWorktreeEnds(shared);
   const requests = carryOutRequests(
     shared,
-    sides.map(({ tools }) => tools),
+    sides.map(({ context }) => context),
   );
   const lifecycle = startLifecycle({ ...shared, known: sides.map(({ known }) => known), startsMs: options.startsMs });
   // An agent may exit without a report, and tmux may have no hooks of ours.

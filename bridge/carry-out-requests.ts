@@ -28,7 +28,7 @@ import type { StreamThread } from './stream-threads.ts';
 const LOOK_MS = 2_000;
 
 /** `tools`: those of each server, the first server first. */
-export function carryOutRequests(shared: Shared, tools: readonly CommandContext[]): { close(): void } {
+export function carryOutRequests(shared: Shared, context: readonly CommandContext[]): { close(): void } {
   const { home, log } = shared;
   const folder = home.folder('requests');
   const running = new Set<string>();
@@ -48,7 +48,9 @@ export function carryOutRequests(shared: Shared, tools: readonly CommandContext[
   }
 
   function act(request: ProgramRequest): Promise<RequestDone> {
-    return request.what === 'start' ? start(request, shared, { all: tools, starting }) : startStream(request, tools);
+    return request.what === 'start'
+      ? start(request, shared, { all: context, starting })
+      : startStream(request, context);
   }
 
   function look(): void {
@@ -98,8 +100,8 @@ async function start(request: StartRequest, shared: Shared, { all, starting }: S
   const before = rememberedSession(threads.registry.all(), { name, host, defaultHost: host });
   const directory = request.directory ?? (before && startOf(before).directory) ?? '~';
   const server = threads.destinationOf({ host, directory })?.server.name;
-  const tools = all.find((one) => one.server.name === server);
-  if (tools === undefined)
+  const context = all.find((one) => one.server.name === server);
+  if (context === undefined)
     throw new ThreadmuxError('bad_usage', `no channel is configured for sessions in ${untrustedCode(directory)}`, {
       hint: 'Start it in the directory of a project, or add one to "projects" in config.json.',
     });
@@ -119,7 +121,7 @@ async function start(request: StartRequest, shared: Shared, { all, starting }: S
       before,
       ...(request.byAgent ? { request: request.id } : {}),
     },
-    tools,
+    context,
   ).finally(() => starting.delete(keyOf(host, name)));
   return {
     name,
@@ -152,9 +154,9 @@ async function startStream(
   all: readonly CommandContext[],
 ): Promise<RequestDone> {
   let failure: unknown = new ThreadmuxError('not_running', 'no server is connected yet', { hint: 'Try again later.' });
-  for (const tools of all) {
+  for (const context of all) {
     try {
-      return streamDone(await beginOne(request, tools), tools);
+      return streamDone(await beginOne(request, context), context);
     } catch (error) {
       // Another server may have this directory.
       if (!isThreadmuxError(error, 'bad_usage')) throw error;
@@ -164,11 +166,11 @@ async function startStream(
   throw failure;
 }
 
-function beginOne(request: Exclude<ProgramRequest, StartRequest>, tools: CommandContext): Promise<StreamThread> {
+function beginOne(request: Exclude<ProgramRequest, StartRequest>, context: CommandContext): Promise<StreamThread> {
   const { order: id, directory: dir } = request;
-  if (request.what === 'terminal') return beginTerminal({ id, dir, asked: request.command }, tools);
+  if (request.what === 'terminal') return beginTerminal({ id, dir, asked: request.command }, context);
   const { prompt: asked, skipPermissions, agent } = request;
-  return beginAgent({ id, dir, asked, skipPermissions, agent }, tools);
+  return beginAgent({ id, dir, asked, skipPermissions, agent }, context);
 }
 
 function streamDone(stream: StreamThread, { config }: CommandContext): RequestDone {

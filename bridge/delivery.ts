@@ -48,7 +48,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
     const { paths, failed } = await fetched(message, thread);
     const content = failed.map((why) => `📎 ${why}`).join('\n');
-    if (content !== '') await outcomes.say(thread.id, [message.id, 'files'], { content, silent: true });
+    if (content !== '') await outcomes.postNotice(thread.id, [message.id, 'files'], { content, silent: true });
     // Messages in a terminal's thread are typed unchanged.
     const as = isTerminal(thread) ? 'plain' : (message.as ?? (await options.slash.howToSend(message, thread)));
     if (as === 'held') return;
@@ -58,15 +58,15 @@ export function createDeliver(options: JourneyOptions): Deliver {
       await outcomes.dropped(message);
       return inbox.done(message);
     }
-    const way: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
+    const delivery: TypedState = { deliveryId, thread, typed, liveAt: message.liveAt };
     const wasHeld = await untilReset(message, thread);
-    const outcome = await untilTyped(message, way, paths, wasHeld);
+    const outcome = await untilTyped(message, delivery, paths, wasHeld);
     if (outcome.kind !== 'typed') return ended(message, thread, outcome);
     const { before } = outcome;
     standing.set(thread.id, { deliveryId, text: typed.text, before, at: Date.now() });
     void outcomes.typed(message);
     // Do not hold up the next message: the agent has its own queue, or the next one waits until it is idle.
-    void prove(message, way, outcome).catch((error: Error) => {
+    void prove(message, delivery, outcome).catch((error: Error) => {
       if (!signal.aborted) log.error('confirming a message', { message: message.id, because: error.message });
     });
   }
@@ -83,18 +83,18 @@ export function createDeliver(options: JourneyOptions): Deliver {
 
   async function untilTyped(
     message: AcceptedMessage,
-    way: TypedState,
+    delivery: TypedState,
     paths: readonly string[],
     wasHeld: boolean,
   ): Promise<AttemptOutcome> {
     const began = Date.now();
-    const { deliveryId, thread } = way;
+    const { deliveryId, thread } = delivery;
     for (let told = '', tries = 0, isStarted = false; ; ) {
-      const because = refusedMeanwhile(message, way.typed.kind, options);
+      const because = refusedMeanwhile(message, delivery.typed.kind, options);
       if (because !== undefined && !receipts.isStanding(thread.id, deliveryId))
         return { kind: 'failed', because, screen: undefined };
       if (!isTerminal(thread)) await untilKeysSettled(thread.id, options);
-      const seen = await attemptDelivery(way, {
+      const seen = await attemptDelivery(delivery, {
         panes: options.panes,
         allowShell: config.allowShell,
         signal,
@@ -107,7 +107,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
             id: deliveryId,
             message: message.id,
             paths,
-            words: paths.reduce((text, path) => text.replaceAll(path, ' '), way.typed.text),
+            words: paths.reduce((text, path) => text.replaceAll(path, ' '), delivery.typed.text),
           }),
       });
       const starts =
@@ -154,12 +154,12 @@ export function createDeliver(options: JourneyOptions): Deliver {
 
   async function prove(
     message: AcceptedMessage,
-    way: TypedState,
+    delivery: TypedState,
     { tmux, record, isCovered }: AttemptOutcome & { kind: 'typed' },
   ): Promise<void> {
-    const { deliveryId, thread } = way;
+    const { deliveryId, thread } = delivery;
     const typedAt = Date.now();
-    const proof = await confirm(way, {
+    const proof = await confirm(delivery, {
       tmux,
       record,
       signal,
@@ -185,7 +185,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (proof.by === 'screen') receipts.seen(thread.id, deliveryId);
     await done(message, outcomes.submitted);
     if (proof.dialog) await options.dialogs.look(thread.id, 'command');
-    if (way.typed.kind === 'slash')
+    if (delivery.typed.kind === 'slash')
       return options.slash.ran({ thread: thread.id, message: message.id, at: typedAt, isTurn: proof.by === 'hook' });
     if (proof.by === 'screen') await tellUnheard(thread.id, waits.heardWithinMs, options);
   }

@@ -15,8 +15,8 @@ import { runOf } from './declared/decide-start.ts';
 import type { Cursors } from './inbox.ts';
 
 /** For each report about a thread. `isLive`: it came now, while we were connected. */
-export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
-  const { threads, rest, log } = tools;
+export function createArchivedEnds(context: CommandContext, cursors: Cursors) {
+  const { threads, rest, log } = context;
 
   function isWanted(thread: ThreadRef, record: ThreadRecord): boolean {
     const { host, project, cwd, shell, closed, archived } = record;
@@ -33,12 +33,12 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
 
   async function end(record: ThreadRecord): Promise<void> {
     const { host, socket, thread } = record;
-    const tmux = tmuxOn(tools.hosts.get(host), socket);
+    const tmux = tmuxOn(context.hosts.get(host), socket);
     const session = (await listSessions(tmux)).find(
       (one) => sessionKey(toSessionPane(host, socket, one)) === sessionKey(record),
     );
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
-    const undo = tools.declared.ending({ host, name: record.sessionName, run: session && runOf(session) });
+    const undo = context.declared.ending({ host, name: record.sessionName, run: session && runOf(session) });
     threads.registry.change(thread, { closed: true, ending: true, state: 'ended' });
     if (session !== undefined)
       await killSession(tmux, session).catch((error: unknown) => {
@@ -47,7 +47,7 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
         throw error;
       });
     const content = '⏹️ Ended, because its thread was archived.';
-    await tools.say(thread, [thread, 'archived', record.panePid], { ...endedNotice(record), content });
+    await context.postNotice(thread, [thread, 'archived', record.panePid], { ...endedNotice(record), content });
     await threads.archive(thread, { ended: record });
   }
 
@@ -60,7 +60,7 @@ export function createArchivedEnds(tools: CommandContext, cursors: Cursors) {
       log.warn('ending the session of an archived thread', { thread: thread.id, because: (error as Error).message });
       const again = untrustedCode(`!kill ${record.sessionName}`);
       const content = `⚠️ The session was not ended: ${untrustedReason(error)} ${again} tries it again.`;
-      await tools.say(thread.id, [thread.id, 'not ended', Date.now()], { content }).catch(() => {}); // it is in the log
+      await context.postNotice(thread.id, [thread.id, 'not ended', Date.now()], { content }).catch(() => {}); // it is in the log
     });
   };
 }

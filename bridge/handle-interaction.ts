@@ -35,10 +35,10 @@ import type { UnfinishedInteractions } from './unfinished-interactions.ts';
 import { tapWorktree } from './worktree-taps.ts';
 
 export function createInteractionHandler(
-  tools: CommandContext,
+  context: CommandContext,
   unfinished: UnfinishedInteractions,
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
-  const { rest, server, log } = tools;
+  const { rest, server, log } = context;
   const used: UsedScreens = new Map();
   /** By the server's clock, like the ids of messages. */
   const startedAt = rest.serverTime();
@@ -47,14 +47,14 @@ export function createInteractionHandler(
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
-    const thread = await tools.known.find(id);
-    return thread !== undefined || tools.channels.includes(id) ? { thread } : undefined;
+    const thread = await context.known.find(id);
+    return thread !== undefined || context.channels.includes(id) ? { thread } : undefined;
   }
 
   async function onCommand(interaction: Interaction, order: CommandCall): Promise<void> {
     if (!(await takeCommand(rest, interaction))) return;
     if (interaction.data?.name === CLAUDE_COMMAND) return sendToClaude(interaction, order);
-    const answer = await runCommand(interaction.data?.name ?? '', order, tools);
+    const answer = await runCommand(interaction.data?.name ?? '', order, context);
     const reply = await followUp(rest, interaction, answer);
     await answer.after?.(interaction.channel_id ?? '', reply);
   }
@@ -65,27 +65,27 @@ export function createInteractionHandler(
     if (thread === undefined)
       return void (await followUp(rest, interaction, { content: '⚠️ Use this in a session’s thread.' }));
     const id = await followUp(rest, interaction, { content: text.slice(0, 1_900) });
-    tools.accept({ id, channelId: thread.id, authorId: byId, author: by, text, attachments: [] }, thread);
+    context.accept({ id, channelId: thread.id, authorId: byId, author: by, text, attachments: [] }, thread);
   }
 
   async function onTap(interaction: Interaction, order: CommandCall): Promise<void> {
-    if (await tapPrompt(interaction, order, tools)) return;
-    if (await tapCard(interaction, order, tools)) return;
-    if (await tapWorktree(interaction, order, tools)) return;
-    if (await tapPanel(interaction, order, tools)) return;
+    if (await tapPrompt(interaction, order, context)) return;
+    if (await tapCard(interaction, order, context)) return;
+    if (await tapWorktree(interaction, order, context)) return;
+    if (await tapPanel(interaction, order, context)) return;
     const [kind, what = '', print] = (interaction.data?.custom_id ?? '').split(':', 3);
-    if (kind === START_AGAIN) return startAgain({ thread: what, conversation: print }, interaction, order, tools);
+    if (kind === START_AGAIN) return startAgain({ thread: what, conversation: print }, interaction, order, context);
     if (!(await takeTap(rest, interaction)) || interaction.message === undefined) return;
     if (kind === SCHEDULE_BUTTON)
-      return void (await followUp(rest, interaction, tapSchedule(Number(what), print === 'list', order, tools)));
+      return void (await followUp(rest, interaction, tapSchedule(Number(what), print === 'list', order, context)));
     if (kind === LIMIT_BUTTON) {
-      const said = tools.limits.cancel(interaction.channel_id ?? '', what, order.by);
+      const said = context.limits.cancel(interaction.channel_id ?? '', what, order.by);
       await editMessage(rest, interaction.channel_id ?? '', interaction.message.id, { components: [] });
       return followUpPrivately(rest, interaction, said ?? 'Nothing waits for this limit any more.');
     }
     if (kind === 'held') {
       const on = { id: what, choice: print ?? '', thread: interaction.channel_id ?? '', tap: interaction.id };
-      if (tools.slash.tapped(on)) return;
+      if (context.slash.tapped(on)) return;
       await editMessage(rest, on.thread, interaction.message.id, { components: [] });
       return followUpPrivately(
         rest,
@@ -101,7 +101,7 @@ export function createInteractionHandler(
         components: [row(button('Send it again', `retry:${what}`, 'bad'))],
       }));
     if (kind === 'retry') {
-      const answer = await runCommand('retry', { ...order, rest: what }, tools);
+      const answer = await runCommand('retry', { ...order, rest: what }, context);
       return void (await followUp(rest, interaction, { content: answer.content, components: [] }));
     }
     const under = { key: what, print, messageId: interaction.message.id };
@@ -110,8 +110,8 @@ export function createInteractionHandler(
     const isLook = what === 'look' || what === 'picture';
     const shown =
       isLook || isOld
-        ? await runCommand('screen', { ...order, rest: what === 'picture' ? 'image' : '' }, tools)
-        : await pressUnder(order, under, used, tools).catch(() => runCommand('screen', order, tools));
+        ? await runCommand('screen', { ...order, rest: what === 'picture' ? 'image' : '' }, context)
+        : await pressUnder(order, under, used, context).catch(() => runCommand('screen', order, context));
     if (shown === undefined)
       return followUpPrivately(
         rest,
@@ -144,7 +144,7 @@ export function createInteractionHandler(
     const user = interaction.member?.user ?? interaction.user;
     const stranger = refusalReason({ userId: user?.id ?? '' }, server);
     const where = stranger === undefined ? await whereFrom(interaction) : undefined;
-    const isForged = interaction.message !== undefined && interaction.message.author.id !== tools.botId;
+    const isForged = interaction.message !== undefined && interaction.message.author.id !== context.botId;
     if (stranger !== undefined || where === undefined || isForged) {
       log.info('ignored', { what: 'interaction', because: stranger ?? (isForged ? 'not our message' : 'elsewhere') });
       if (interaction.type !== AUTOCOMPLETE_INTERACTION)
@@ -158,7 +158,7 @@ export function createInteractionHandler(
     const order: CommandCall = { id, thread: where.thread, channel, rest: asked, by, byId, liveAt };
     switch (interaction.type) {
       case AUTOCOMPLETE_INTERACTION:
-        await suggest(rest, interaction, await suggestions(interaction, tools));
+        await suggest(rest, interaction, await suggestions(interaction, context));
         return;
       case COMMAND_INTERACTION:
         return unfinished.during(interaction, () => onCommand(interaction, order));

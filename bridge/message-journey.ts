@@ -32,7 +32,7 @@ export interface JourneyOptions extends CommandContext {
 const ANSWER_AGAIN_MS = 2_000;
 
 export function createJourney(options: JourneyOptions) {
-  const { server, known, inbox, marks, outcomes, receipts, prompts, log, signal } = options;
+  const { server, known, inbox, reactions, outcomes, receipts, prompts, log, signal } = options;
   const deliver = createDeliver(options);
   const askAgent = createAskAgent(options);
   /** Keys wait only for other keys, not for messages: a pane refuses a key that is older than the last one. */
@@ -75,7 +75,7 @@ export function createJourney(options: JourneyOptions) {
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));
     }
     const said = { ...answer, replyTo: message.id };
-    const reply = await options.say(message.channelId, [message.id, 'command'], said);
+    const reply = await options.postNotice(message.channelId, [message.id, 'command'], said);
     inbox.done(message);
     await answer.after?.(message.channelId, reply);
   }
@@ -168,7 +168,7 @@ export function createJourney(options: JourneyOptions) {
       for (const message of inbox.left()) {
         try {
           const todo = await todoOf(message);
-          marks.assume(message.id, ['waiting', 'typed', 'failed']);
+          reactions.assume(message.id, ['waiting', 'typed', 'failed']);
           if (todo === undefined) inbox.done(message);
           else begin(message, todo);
         } catch (error) {

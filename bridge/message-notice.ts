@@ -22,7 +22,7 @@ const LOOKED_THROUGH = 100;
 
 /** Nothing here rejects: a notice that cannot be posted must not stop the message. */
 export function createMessageNotices(
-  parts: Pick<ServerParts, 'rest' | 'botId' | 'say' | 'inbox' | 'log'>,
+  parts: Pick<ServerParts, 'rest' | 'botId' | 'postNotice' | 'inbox' | 'log'>,
 ): MessageNotices {
   const { rest, inbox, log } = parts;
   const inTurn = createKeyedQueue();
@@ -50,7 +50,7 @@ export function createMessageNotices(
     if (shown !== undefined && (await edited(channelId, shown, draft))) return shown;
     inbox.setNotice(id, '');
     const subject = [id, message.deliveryId ?? id, about];
-    const posted = await parts.say(channelId, subject, { ...draft, replyTo: id });
+    const posted = await parts.postNotice(channelId, subject, { ...draft, replyTo: id });
     inbox.setNotice(id, posted);
     return posted;
   }

@@ -32,25 +32,27 @@ export interface Outcomes {
   asked(message: AcceptedMessage, about: string, question: MessageDraft): Promise<string | undefined>;
   /** A prompt is open, and the message may not be an answer to it. */
   unclear(message: AcceptedMessage): Promise<void>;
-  say: Notices;
+  postNotice: Notices;
 }
 
 const UNCLEAR =
   '⚠️ Not used as an answer, because it may not be meant for the open prompt. Tap a button under the prompt, or reply to its message.';
 
-export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks' | 'notices' | 'log'>): Outcomes {
-  const { marks, notices, log } = parts;
+export function createOutcomes(
+  parts: Pick<ServerParts, 'rest' | 'postNotice' | 'reactions' | 'notices' | 'log'>,
+): Outcomes {
+  const { reactions, notices, log } = parts;
   const timers = new Map<string, NodeJS.Timeout>();
   const warn = (error: Error) => {
     log.warn('saying something', { because: error.message });
     return undefined;
   };
-  const say: Notices = (channelId, about, draft) => parts.say(channelId, about, draft).catch(warn);
+  const postNotice: Notices = (channelId, about, draft) => parts.postNotice(channelId, about, draft).catch(warn);
 
   function mark({ channelId, id }: AcceptedMessage, reaction: Parameters<StatusReactions['set']>[2]): Promise<void> {
     clearTimeout(timers.get(id));
     timers.delete(id);
-    return marks.set(channelId, id, reaction);
+    return reactions.set(channelId, id, reaction);
   }
 
   async function delivered(message: AcceptedMessage, reaction: 'typed' | 'submitted'): Promise<void> {
@@ -58,7 +60,7 @@ export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks'
   }
 
   return {
-    say,
+    postNotice,
     expected(message, withinMs) {
       clearTimeout(timers.get(message.id));
       timers.set(message.id, setTimeout(() => void mark(message, 'waiting'), withinMs).unref());
@@ -78,7 +80,7 @@ export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks'
       if (outcome.kind === 'ran') {
         await delivered(message, 'submitted');
         if (outcome.output !== undefined)
-          await say(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
+          await postNotice(message.channelId, [message.id, 'ran'], { content: screenBlock(outcome.output) });
         return undefined;
       }
       log.info(`message ${outcome.kind}`, { message: message.id, because: outcome.because });
@@ -89,7 +91,7 @@ export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks'
       return notice;
     },
     async corrected(channelId, { message, notice }) {
-      await marks.correct(channelId, message);
+      await reactions.correct(channelId, message);
       if (notice === NO_NOTICE) return;
       const after = { content: '-# ✅ Submitted. The confirmation was late.', components: [], files: [] };
       await editMessage(parts.rest, channelId, notice, after).catch(warn);
@@ -97,7 +99,7 @@ export function createOutcomes(parts: Pick<ServerParts, 'rest' | 'say' | 'marks'
     asked: notices.show,
     async unclear(message) {
       await mark(message, 'failed');
-      await say(message.channelId, [message.id, 'unclear'], { content: UNCLEAR, replyTo: message.id });
+      await postNotice(message.channelId, [message.id, 'unclear'], { content: UNCLEAR, replyTo: message.id });
     },
   };
 }

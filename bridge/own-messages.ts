@@ -47,10 +47,10 @@ export async function sendFirstMessage(
   text: string,
   thread: string,
   { id, by, byId }: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
-  const message = await tools.say(thread, [id, 'prompt'], { content: shownPart(text), silent: true });
-  const ref = await tools.known.find(thread);
+  const message = await context.postNotice(thread, [id, 'prompt'], { content: shownPart(text), silent: true });
+  const ref = await context.known.find(thread);
   if (message === undefined || ref === undefined) return;
-  tools.accept({ id: message, channelId: thread, authorId: byId, author: by, text, attachments: [] }, ref);
+  context.accept({ id: message, channelId: thread, authorId: byId, author: by, text, attachments: [] }, ref);
 }

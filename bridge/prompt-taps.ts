@@ -10,10 +10,14 @@ import type { CommandCall, CommandContext } from './commands/command.ts';
 const TITLES: Readonly<Record<string, string>> = { reason: 'Why not?', other: 'In your own words' };
 
 /** False if it is a button of something else. */
-export async function tapPrompt(interaction: Interaction, order: CommandCall, tools: CommandContext): Promise<boolean> {
+export async function tapPrompt(
+  interaction: Interaction,
+  order: CommandCall,
+  context: CommandContext,
+): Promise<boolean> {
   const tap = parseCustomId(interaction.data?.custom_id ?? '');
   if (tap === undefined) return false;
-  if (order.thread !== undefined) await answer(interaction, order, tap, tools);
+  if (order.thread !== undefined) await answer(interaction, order, tap, context);
   return true;
 }
 

@@ -32,7 +32,7 @@ type Marked = z.output<typeof markedSchema>;
 
 const LOOKED_THROUGH = 100;
 
-export function createRetry({ rest, server, inbox, own, marks, send }: RetryOptions): Retry {
+export function createRetry({ rest, server, inbox, own, reactions, send }: RetryOptions): Retry {
   /** One at a time per thread: each sees what the one before has changed. */
   const inTurn = createKeyedQueue();
   /** Until their ⚠️ is replaced. */
@@ -61,7 +61,7 @@ export function createRetry({ rest, server, inbox, own, marks, send }: RetryOpti
 
   /** The notice with the Retry button may be there before the ⚠️. */
   async function findMarked(messageId: string, thread: ThreadRef): Promise<DiscordMessage | undefined> {
-    await marks.settled(messageId === thread.id ? thread.parentId : thread.id);
+    await reactions.settled(messageId === thread.id ? thread.parentId : thread.id);
     return find(messageId, thread);
   }
 
@@ -84,10 +84,10 @@ export function createRetry({ rest, server, inbox, own, marks, send }: RetryOpti
       };
       again.add(message.id);
       inbox.put(accepted);
-      marks.assume(message.id, ['failed']);
+      reactions.assume(message.id, ['failed']);
       void send(accepted, thread)
         .catch(() => {}) // `send` reports the outcome itself
-        .then(() => marks.settled(thread.id))
+        .then(() => reactions.settled(thread.id))
         .finally(() => again.delete(message.id));
       return '🔁 Typing it again.';
     });

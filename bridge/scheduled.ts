@@ -48,7 +48,7 @@ const SOON_MS = 1_000;
 const CLOCKS_DIFFER_MS = 60_000;
 
 export function createScheduled(parts: ScheduledParts): Scheduled {
-  const { rest, threads, say, own, declared, log } = parts;
+  const { rest, threads, postNotice, own, declared, log } = parts;
   const store = openScheduleStore(parts.path);
   const running = new Set<number>();
   const notBefore = new Map<number, number>();
@@ -140,7 +140,8 @@ export function createScheduled(parts: ScheduledParts): Scheduled {
     advance(one, { toldEnded: true });
   }
 
-  const tell = (one: ScheduledMessage, draft: MessageDraft) => say(one.thread, ['schedule', one.id, one.due], draft);
+  const tell = (one: ScheduledMessage, draft: MessageDraft) =>
+    postNotice(one.thread, ['schedule', one.id, one.due], draft);
 
   function advance(one: ScheduledMessage, to: Partial<ScheduledMessage> = { toldEnded: false }): void {
     const due = nextTime(one.rule, Math.max(one.due, Date.now()), localZone());

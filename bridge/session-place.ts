@@ -34,7 +34,7 @@ export function outsideWorktrees({ host, directory, before }: WantedSession, { w
 
 export async function takePlace(
   wanted: WantedSession & { readonly settings: SessionSettings },
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<StartPlace> {
   const { name, host, directory, project, settings } = wanted;
   const plain: StartPlace = {
@@ -45,9 +45,9 @@ export async function takePlace(
     begin: async () => {},
   };
   if (!settings.worktree) return plain;
-  const running = (await listSessions(tools.hosts.tmux(host))).find((one) => one.name === name);
+  const running = (await listSessions(context.hosts.tmux(host))).find((one) => one.name === name);
   if (running !== undefined && !running.pane.dead) return plain; // it is said, and gets no worktree
-  const worktree = await tools.worktrees.prepare({
+  const worktree = await context.worktrees.prepare({
     host,
     directory,
     project,
@@ -62,13 +62,13 @@ export async function takePlace(
     during: (start) => start().finally(worktree.release),
     async begin(thread) {
       worktree.usedBy(thread.thread, setup !== undefined);
-      if (setup !== undefined) await runSetup({ worktree, host, setup, thread }, tools);
+      if (setup !== undefined) await runSetup({ worktree, host, setup, thread }, context);
       if (worktree.needsSetup) await worktree.ready().catch(failed);
     },
   };
 
   function failed(error: Error): void {
-    tools.log.warn('a worktree', { session: name, because: error.message });
+    context.log.warn('a worktree', { session: name, because: error.message });
   }
 }
 
@@ -86,18 +86,18 @@ interface Setup {
 
 async function runSetup(
   { worktree, host, setup, thread: { thread, server } }: Setup,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
-  const rest = tools.threads.connections.named(server)?.rest;
-  const told = (error: Error) => tools.log.info('the set-up of a worktree', { because: error.message });
+  const rest = context.threads.connections.named(server)?.rest;
+  const told = (error: Error) => context.log.info('the set-up of a worktree', { because: error.message });
   const head = `🌿 ${untrustedCode(setup, 200)} in the new worktree`;
   let output = '';
   const show = (end: string) =>
     cutMessage(`${head}${end}\n${output.trim() === '' ? '' : screenBlock(shown(output))}`, 2_000);
-  const message = await tools
-    .say(thread, ['set-up', worktree.path, Date.now()], { content: show(' …'), silent: true })
+  const message = await context
+    .postNotice(thread, ['set-up', worktree.path, Date.now()], { content: show(' …'), silent: true })
     .catch(told);
-  const run = tools.hosts.get(host).start(WORKTREE_SETUP, [worktree.start, setup]);
+  const run = context.hosts.get(host).start(WORKTREE_SETUP, [worktree.start, setup]);
   const limit = setTimeout(run.stop, LONGEST_MS);
   run.stdout.on('data', (chunk: Buffer) => {
     output = (output + chunk.toString('utf8')).slice(-KEPT);
@@ -111,7 +111,7 @@ async function runSetup(
   };
   const timer = setInterval(() => {
     // The session counts as starting until the set-up has run.
-    tools.threads.registry.change(thread, { at: Date.now() });
+    context.threads.registry.change(thread, { at: Date.now() });
     edited = edited.then(() => edit(show(' …')));
   }, EDIT_MS);
   const why = await run.ended;
@@ -126,7 +126,7 @@ async function runSetup(
         ? `: ⚠️ not completed, because ${untrustedReason(new Error(why))}. The session starts anyway.`
         : `: ⚠️ failed with exit code ${code}. The session starts anyway.`;
   await edit(show(result));
-  tools.threads.registry.change(thread, { at: Date.now() });
+  context.threads.registry.change(thread, { at: Date.now() });
 }
 
 /** Without our last line, and without what moves the cursor or sets colours. */

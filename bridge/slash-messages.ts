@@ -88,7 +88,7 @@ function createPostPrinted({ hosts, threads, outcomes, log, signal }: ServerPart
     for (const { uuid } of news) remember(uuid);
     const text = news.flatMap((one) => (one.text === '' ? [] : [one.text])).join('\n');
     if (text !== '')
-      await outcomes.say(thread, [message, 'printed', news[0]?.uuid ?? ''], {
+      await outcomes.postNotice(thread, [message, 'printed', news[0]?.uuid ?? ''], {
         content: screenBlock(narrowText(text)),
         silent: true,
       });

@@ -36,16 +36,16 @@ interface Wanted {
 const NAMES_TRIED = 20;
 
 /** Undefined if messages start no session there. */
-export function conversationStart(thread: ThreadRef, tools: CommandContext): ConversationStart | undefined {
-  const wanted = wantedIn(thread, tools);
+export function conversationStart(thread: ThreadRef, context: CommandContext): ConversationStart | undefined {
+  const wanted = wantedIn(thread, context);
   if (wanted === undefined) return undefined;
   return {
     about: untrustedCode(wanted.name),
     begin: (message) =>
-      start(thread, wanted, message, tools).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
+      start(thread, wanted, message, context).catch((error: unknown): AttemptOutcome | WaitingAttempt => {
         if (isThreadmuxError(error, 'host_unreachable'))
           return { kind: 'wait', because: untrustedReason(error), screen: undefined, surely: true, soon: false };
-        tools.log.info('starting a session for a message', { because: (error as Error).message });
+        context.log.info('starting a session for a message', { because: (error as Error).message });
         return { kind: 'failed', because: untrustedHint(error), screen: undefined };
       }),
   };
@@ -65,25 +65,25 @@ async function start(
   thread: ThreadRef,
   wanted: Wanted,
   message: string,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<StartedSession | AttemptOutcome> {
-  const { registry, projects } = tools.threads;
+  const { registry, projects } = context.threads;
   const isTalk = thread.id === thread.parentId;
   const tried: string[] = [];
   for (let { name } = wanted; ; ) {
-    const declared = tools.declared.all();
+    const declared = context.declared.all();
     const place = declared.find((one) => one.name === name && one.host === wanted.host);
     const { begun, first } = place
-      ? await tools.declared.startFor(place, message)
-      : { ...(await beginSession(sessionFor({ ...wanted, name }, tools), tools)), first: undefined };
+      ? await context.declared.startFor(place, message)
+      : { ...(await beginSession(sessionFor({ ...wanted, name }, context), context)), first: undefined };
     if (begun.is !== 'there') return { kind: 'started', first };
-    const found = await tools.panes.find(thread);
+    const found = await context.panes.find(thread);
     if (found !== undefined) return { kind: 'started', first: undefined };
     tried.push(name);
     if (isTalk || tried.length > NAMES_TRIED) return refused(name);
     // Somebody else's session has the name.
     name = newName(wanted.name, wanted.host, registry.all(), [...tried, ...configuredNames(projects())]);
-    const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, tools.config);
+    const title = titleOf({ host: wanted.host, sessionName: name, group: undefined }, context.config);
     registry.change(thread.id, { sessionName: name, title });
   }
 }

@@ -47,7 +47,7 @@ export interface ServerSide {
   readonly known: KnownThreads;
   readonly panels: Panels;
   owns(channelId: string): Promise<boolean>;
-  readonly tools: CommandContext;
+  readonly context: CommandContext;
   takeUp(): Promise<void>;
   /** An event of the gateway; it counts as read when the promise resolves. */
   hear(name: string, data: unknown, live: boolean): Promise<void>;
@@ -75,10 +75,10 @@ export async function startServer(
   const cursors = openCursors(state('cursors'), startedAt(rest));
   const inbox = openInbox(home.folder('inbox'), cursors, server.name);
   const ownMessages = openOwnMessages(state('own-messages'), inbox);
-  const marks = createStatusReactions(rest, log);
-  const say = createNotices(rest);
-  const notices = createMessageNotices({ rest, botId, say, inbox, log });
-  const outcomes = createOutcomes({ rest, say, marks, notices, log });
+  const reactions = createStatusReactions(rest, log);
+  const postNotice = createNotices(rest);
+  const notices = createMessageNotices({ rest, botId, postNotice, inbox, log });
+  const outcomes = createOutcomes({ rest, postNotice, reactions, notices, log });
   /** What most parts of this server use. */
   const parts: ServerParts = {
     ...shared,
@@ -88,8 +88,8 @@ export async function startServer(
     channels,
     known,
     inbox,
-    marks,
-    say,
+    reactions,
+    postNotice,
     notices,
     outcomes,
     signal,
@@ -112,7 +112,7 @@ export async function startServer(
   const declared = createDeclaredSessions({
     ...parts,
     path: state('declared'),
-    tools: () => tools,
+    context: () => context,
     pausesMs: options.startAgainMs,
   });
   const panels = createPanels({
@@ -129,7 +129,7 @@ export async function startServer(
     declared,
     send: (message) => journey.begin(message, { kind: 'forward', text: message.text }),
   });
-  const tools: CommandContext = {
+  const context: CommandContext = {
     ...parts,
     streams,
     directories,
@@ -152,7 +152,7 @@ export async function startServer(
     environmentOf: ({ environment }) => sessionEnvironment(options.env, environment),
     retry: createRetry({ ...parts, own: ownMessages, send }),
   };
-  const journey = createJourney({ ...tools, settleMs: options.settleMs, waits: options.waits });
+  const journey = createJourney({ ...context, settleMs: options.settleMs, waits: options.waits });
   const unfinished = openUnfinishedInteractions(parts, state('interactions'));
   const adoption = createThreadAdoption({ ...parts, path: state('threads'), begin: journey.begin });
   const handle = listen({
@@ -168,9 +168,9 @@ export async function startServer(
     },
     onAccepted: journey.begin,
     onTalk: createChannelTalk(parts, state('talk')),
-    onInteraction: createInteractionHandler(tools, unfinished),
+    onInteraction: createInteractionHandler(context, unfinished),
     adoption,
-    onThread: createArchivedEnds(tools, cursors),
+    onThread: createArchivedEnds(context, cursors),
     onActive(ids, guild) {
       const inGuild = places.filter(({ guildId }) => guildId === guild).map(({ channelId }) => channelId);
       void threads.heardActive(inGuild, ids);
@@ -202,7 +202,7 @@ export async function startServer(
     guildIds,
     known,
     panels,
-    tools,
+    context,
     hear,
     owns: async (id) => (await whereIs(id, known, channels)) !== 'elsewhere',
     async takeUp() {

@@ -20,7 +20,7 @@ export async function tellUnheard(thread: string, heardWithinMs: number, options
   if (record === undefined || record.claudeSession !== '' || record.toldUnheard) return;
   registry.change(thread, { toldUnheard: true });
   const on = options.hosts.isLocal(record.host) ? '' : ` --host ${record.host}`;
-  await options.outcomes.say(thread, [thread, 'unheard', record.panePid], {
+  await options.outcomes.postNotice(thread, [thread, 'unheard', record.panePid], {
     content: `ℹ️ ${unheardText(driverOf(record.agent), on, options.config.host)}`,
     silent: true,
   });

@@ -13,27 +13,27 @@ const DIFF_INLINE = 1_700;
 export async function tapWorktree(
   interaction: Interaction,
   order: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<boolean> {
-  const { rest } = tools;
+  const { rest } = context;
   const [kind, act = '', thread = '', print = ''] = (interaction.data?.custom_id ?? '').split(':');
   if (kind !== WORKTREE_TAP) return false;
   // A tap cannot be answered in an archived thread.
-  if (order.thread?.archived) await tools.threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
+  if (order.thread?.archived) await context.threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
   if (!(await takeTap(rest, interaction))) return true;
   // A tap counts only in the thread of its worktree.
-  const one = order.thread?.id === thread ? tools.worktrees.ofThread(thread) : undefined;
-  if (one === undefined || tools.threads.registry.get(thread)?.server !== tools.server.name) {
+  const one = order.thread?.id === thread ? context.worktrees.ofThread(thread) : undefined;
+  if (one === undefined || context.threads.registry.get(thread)?.server !== context.server.name) {
     await followUp(rest, interaction, { content: '🌿 This worktree no longer exists.', components: [] });
     return true;
   }
-  const said = await answerTo(act, { one, print, tap: interaction.id }, tools).catch((error: Error) => error);
+  const said = await answerTo(act, { one, print, tap: interaction.id }, context).catch((error: Error) => error);
   if (said instanceof Error) await followUpPrivately(rest, interaction, `⚠️ ${untrustedHint(said)}`);
   else if (typeof said === 'string') await followUpPrivately(rest, interaction, said);
   else if (said !== undefined) await followUp(rest, interaction, said);
   const isOver =
     said !== undefined && typeof said === 'object' && 'components' in said && said.components?.length === 0;
-  if (isOver && tools.threads.registry.get(thread)?.closed) await tools.threads.archive(thread);
+  if (isOver && context.threads.registry.get(thread)?.closed) await context.threads.archive(thread);
   return true;
 }
 
@@ -47,7 +47,7 @@ interface WorktreeTap {
 async function answerTo(
   act: string,
   { one, print, tap }: WorktreeTap,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<MessageDraft | string | undefined> {
   const where = `${untrustedCode(one.path)} on ${untrustedCode(one.host)}`;
   switch (act) {
@@ -57,13 +57,13 @@ async function answerTo(
         components: [],
       };
     case 'diff':
-      await tools.say(one.thread, [tap, 'diff'], diffDraft(one, await tools.worktrees.diff(one)));
+      await context.postNotice(one.thread, [tap, 'diff'], diffDraft(one, await context.worktrees.diff(one)));
       return undefined;
     case 'ask':
       return reallyDraft(one, print);
     case 'end':
     case 'anyway': {
-      const end = await tools.worktrees.end(one, () => isUsed(one, tools), act === 'end' ? '' : print);
+      const end = await context.worktrees.end(one, () => isUsed(one, context), act === 'end' ? '' : print);
       if (end.is === 'used') return 'Its session runs again, so nothing was removed.';
       if (end.is === 'gone') return { content: '🌿 This worktree no longer exists.', components: [] };
       if (end.is !== 'removed') return endDraft(one, end);

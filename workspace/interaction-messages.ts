@@ -18,11 +18,11 @@ export function answerMessage(
   data: unknown,
   flags: number,
 ): StoredMessage {
-  const { world, uploads } = call;
+  const { context, uploads } = call;
   const form = readForm(interactionMessageSchema, data);
-  const author = world.identity.botId;
-  requireUnlocked(world, interaction.channelId);
-  const message = composeMessage(world, {
+  const author = context.identity.botId;
+  requireUnlocked(context, interaction.channelId);
+  const message = composeMessage(context, {
     channelId: interaction.channelId,
     author,
     // Unlike other messages, this one only pings users by default.
@@ -38,41 +38,41 @@ export function answerMessage(
       interaction: {
         id: interaction.id,
         type: interaction.type,
-        user: world.identity.userId,
+        user: context.identity.userId,
         ...(interaction.name !== undefined && { name: interaction.name }),
       },
     },
   });
-  if ((message.flags & EPHEMERAL) === 0) wakeFor(world, interaction.channelId, author);
-  postMessage(world, message);
+  if ((message.flags & EPHEMERAL) === 0) wakeFor(context, interaction.channelId, author);
+  postMessage(context, message);
   return message;
 }
 
-export function refMessage(world: WorkspaceContext, ref: OpenInteraction['source']): StoredMessage | undefined {
+export function refMessage(context: WorkspaceContext, ref: OpenInteraction['source']): StoredMessage | undefined {
   if (ref === undefined) return undefined;
-  return world.interactions.ephemeral.get(ref.id) ?? findMessage(world.state, ref.channel, ref.id);
+  return context.interactions.ephemeral.get(ref.id) ?? findMessage(context.state, ref.channel, ref.id);
 }
 
-export function show(world: WorkspaceContext, message: StoredMessage) {
-  return wireMessage(world, message, { actor: 'bot', seesContent: true });
+export function show(context: WorkspaceContext, message: StoredMessage) {
+  return wireMessage(context, message, { actor: 'bot', seesContent: true });
 }
 
 export function tellOutcome(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   interaction: OpenInteraction,
   type: 'INTERACTION_SUCCESS' | 'INTERACTION_FAILURE',
 ): void {
-  sendInteractionEvent(world, type, interaction, {});
+  sendInteractionEvent(context, type, interaction, {});
 }
 
 export function sendInteractionEvent(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   type: string,
   interaction: OpenInteraction,
   data: object,
 ): void {
   const { id, nonce, channelId } = interaction;
-  world.publish({
+  context.publish({
     type,
     intent: 0,
     only: 'person',

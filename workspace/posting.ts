@@ -15,48 +15,48 @@ import { isoOf } from './wire/guild.ts';
 import type { WorkspaceContext } from './workspace-context.ts';
 
 /** The thread, `undefined` for the only channel; any other id is refused. */
-export function requireThread(world: WorkspaceContext, channelId: string): StoredThread | undefined {
-  if (channelId === world.identity.channelId) return undefined;
-  return world.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
+export function requireThread(context: WorkspaceContext, channelId: string): StoredThread | undefined {
+  if (channelId === context.identity.channelId) return undefined;
+  return context.state.threads.get(channelId) ?? refuse(UNKNOWN_CHANNEL);
 }
 
 /** Editing, reacting and joining do not unarchive a thread. */
-export function requireAwake(world: WorkspaceContext, channelId: string): StoredThread | undefined {
-  const thread = requireThread(world, channelId);
+export function requireAwake(context: WorkspaceContext, channelId: string): StoredThread | undefined {
+  const thread = requireThread(context, channelId);
   if (thread?.archived) refuse(THREAD_ARCHIVED);
   return thread;
 }
 
-export function requireUnlocked(world: WorkspaceContext, channelId: string): void {
-  if (requireThread(world, channelId)?.locked) refuse(THREAD_LOCKED);
+export function requireUnlocked(context: WorkspaceContext, channelId: string): void {
+  if (requireThread(context, channelId)?.locked) refuse(THREAD_LOCKED);
 }
 
 /** A message unarchives its thread and makes its author a member. */
-export function wakeFor(world: WorkspaceContext, channelId: string, author: string): void {
-  const thread = requireThread(world, channelId);
+export function wakeFor(context: WorkspaceContext, channelId: string, author: string): void {
+  const thread = requireThread(context, channelId);
   if (thread === undefined) return;
-  if (thread.archived) changeThread(world, thread, { archived: false });
-  joinThread(world, channelId, author);
+  if (thread.archived) changeThread(context, thread, { archived: false });
+  joinThread(context, channelId, author);
 }
 
 export function changeThread(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   thread: StoredThread,
   change: Partial<StoredThread>,
 ): StoredThread {
   const flipped = change.archived !== undefined && change.archived !== thread.archived;
-  const next = { ...thread, ...change, ...(flipped && { archive_timestamp: isoOf(world.nextId()) }) };
-  world.commit({ t: 'thread', thread: next });
-  publishThread(world, 'THREAD_UPDATE', next);
+  const next = { ...thread, ...change, ...(flipped && { archive_timestamp: isoOf(context.nextId()) }) };
+  context.commit({ t: 'thread', thread: next });
+  publishThread(context, 'THREAD_UPDATE', next);
   return next;
 }
 
-export function joinThread(world: WorkspaceContext, threadId: string, user: string): void {
-  const thread = world.state.threads.get(threadId);
+export function joinThread(context: WorkspaceContext, threadId: string, user: string): void {
+  const thread = context.state.threads.get(threadId);
   if (thread === undefined || thread.members.some((member) => member.user === user)) return;
-  const members = [...thread.members, { user, joined: isoOf(world.nextId()) }];
-  world.commit({ t: 'thread', thread: { ...thread, members } });
-  publishMembers(world, { ...thread, members }, { added: user });
+  const members = [...thread.members, { user, joined: isoOf(context.nextId()) }];
+  context.commit({ t: 'thread', thread: { ...thread, members } });
+  publishMembers(context, { ...thread, members }, { added: user });
 }
 
 interface PostDraft {
@@ -68,48 +68,48 @@ interface PostDraft {
 }
 
 /** Saves the uploads and builds the message, but does not store or publish it. */
-export function composeMessage(world: WorkspaceContext, draft: PostDraft): StoredMessage {
+export function composeMessage(context: WorkspaceContext, draft: PostDraft): StoredMessage {
   const { form, channelId, author, uploads, extra } = draft;
-  const reply = replyTo(world, channelId, form.message_reference);
+  const reply = replyTo(context, channelId, form.message_reference);
   const content = form.content ?? '';
   const isEmpty = content.trim() === '' && uploads.length === 0;
   if (isEmpty && !form.embeds?.length && !form.components?.length) refuse(EMPTY_MESSAGE);
   return {
-    id: world.nextId(),
+    id: context.nextId(),
     channel_id: channelId,
     author,
     type: reply === undefined ? 0 : 19,
     content,
     edited_timestamp: null,
-    attachments: keepUploads(world, uploads, form.attachments),
+    attachments: keepUploads(context, uploads, form.attachments),
     embeds: richEmbeds(form.embeds),
     components: numbered(form.components ?? []),
-    ...mentionsOf(content, form.allowed_mentions, { ...known(world), repliedUser: reply?.author }),
+    ...mentionsOf(content, form.allowed_mentions, { ...known(context), repliedUser: reply?.author }),
     flags: form.flags ?? 0,
     ...(form.nonce != null && { nonce: form.nonce }),
     ...(reply && {
-      message_reference: { type: 0, channel_id: channelId, message_id: reply.id, guild_id: world.identity.guildId },
+      message_reference: { type: 0, channel_id: channelId, message_id: reply.id, guild_id: context.identity.guildId },
     }),
     reactions: [],
     ...extra,
   };
 }
 
-function known(world: WorkspaceContext) {
-  const { userId, botId, roleId } = world.identity;
+function known(context: WorkspaceContext) {
+  const { userId, botId, roleId } = context.identity;
   return { users: [userId, botId], roles: [roleId] };
 }
 
-function replyTo(world: WorkspaceContext, channelId: string, reference: MessageForm['message_reference']) {
+function replyTo(context: WorkspaceContext, channelId: string, reference: MessageForm['message_reference']) {
   if (reference == null) return undefined;
-  const found = findMessage(world.state, reference.channel_id ?? channelId, reference.message_id);
+  const found = findMessage(context.state, reference.channel_id ?? channelId, reference.message_id);
   if (found?.channel_id === channelId) return found;
   if (reference.fail_if_not_exists === false) return undefined;
   return refuseField(['message_reference'], 'MESSAGE_REFERENCE_UNKNOWN_MESSAGE', 'Unknown message');
 }
 
 function keepUploads(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   uploads: readonly UploadedFile[],
   described: MessageForm['attachments'],
 ): StoredAttachment[] {
@@ -118,8 +118,8 @@ function keepUploads(
     refuseField(['attachments', missing, 'id'], 'ATTACHMENT_NOT_FOUND', 'There is no file with this number');
   return uploads.map(({ key, filename, contentType, data }) => {
     const words = described?.find(({ id }) => id === key);
-    const id = world.nextId();
-    world.attachments.keep(id, data);
+    const id = context.nextId();
+    context.attachments.keep(id, data);
     return {
       id,
       filename: cleanFilename(words?.filename ?? filename),
@@ -134,38 +134,38 @@ function richEmbeds(embeds: MessageForm['embeds']): unknown[] {
   return (embeds ?? []).map((embed) => ({ type: 'rich', ...embed }));
 }
 
-function store(world: WorkspaceContext, message: StoredMessage): void {
-  if ((message.flags & EPHEMERAL) !== 0) world.interactions.ephemeral.set(message.id, message);
-  else world.commit({ t: 'message', message });
+function store(context: WorkspaceContext, message: StoredMessage): void {
+  if ((message.flags & EPHEMERAL) !== 0) context.interactions.ephemeral.set(message.id, message);
+  else context.commit({ t: 'message', message });
 }
 
-export function postMessage(world: WorkspaceContext, message: StoredMessage): void {
-  store(world, message);
-  publishMessage(world, 'MESSAGE_CREATE', message);
-  for (const old of beyondLimits(world.state, message.channel_id)) removeMessage(world, old);
+export function postMessage(context: WorkspaceContext, message: StoredMessage): void {
+  store(context, message);
+  publishMessage(context, 'MESSAGE_CREATE', message);
+  for (const old of beyondLimits(context.state, message.channel_id)) removeMessage(context, old);
 }
 
-export function replaceMessage(world: WorkspaceContext, message: StoredMessage): void {
+export function replaceMessage(context: WorkspaceContext, message: StoredMessage): void {
   const before =
-    world.interactions.ephemeral.get(message.id) ?? findMessage(world.state, message.channel_id, message.id);
-  store(world, message);
+    context.interactions.ephemeral.get(message.id) ?? findMessage(context.state, message.channel_id, message.id);
+  store(context, message);
   // Only now: a full disk may have refused the change.
   for (const { id } of before?.attachments ?? []) {
-    if (!message.attachments.some((kept) => kept.id === id)) world.attachments.forget(id);
+    if (!message.attachments.some((kept) => kept.id === id)) context.attachments.forget(id);
   }
-  publishMessage(world, 'MESSAGE_UPDATE', message);
+  publishMessage(context, 'MESSAGE_UPDATE', message);
 }
 
-export function removeMessage(world: WorkspaceContext, message: StoredMessage): void {
-  if (!world.interactions.ephemeral.delete(message.id))
-    world.commit({ t: 'message-gone', channel: message.channel_id, id: message.id });
-  for (const { id } of message.attachments) world.attachments.forget(id);
-  publishMessageGone(world, message);
+export function removeMessage(context: WorkspaceContext, message: StoredMessage): void {
+  if (!context.interactions.ephemeral.delete(message.id))
+    context.commit({ t: 'message-gone', channel: message.channel_id, id: message.id });
+  for (const { id } of message.attachments) context.attachments.forget(id);
+  publishMessageGone(context, message);
 }
 
 /** The changed message. Fields missing in the form stay; fields that are null are cleared. */
 export function edited(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   message: StoredMessage,
   form: EditForm,
   uploads: readonly UploadedFile[],
@@ -181,16 +181,16 @@ export function edited(
   const embeds = form.embeds === undefined ? message.embeds : richEmbeds(form.embeds);
   const components = form.components === undefined ? message.components : numbered(form.components ?? []);
   if (content.trim() === '' && files + embeds.length + components.length === 0) refuse(EMPTY_MESSAGE);
-  const attachments = [...retained, ...keepUploads(world, added, described)];
+  const attachments = [...retained, ...keepUploads(context, added, described)];
   return {
     ...message,
     content,
     embeds,
     components,
     attachments,
-    ...(form.content !== undefined && mentionsOf(content, form.allowed_mentions, known(world))),
+    ...(form.content !== undefined && mentionsOf(content, form.allowed_mentions, known(context))),
     flags: form.flags == null ? message.flags : (message.flags & ~4) | form.flags,
-    edited_timestamp: isoOf(world.nextId()),
+    edited_timestamp: isoOf(context.nextId()),
   };
 }
 

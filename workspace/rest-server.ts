@@ -25,7 +25,7 @@ export type RestHandler = (
 ) => Promise<void>;
 
 interface RestServerOptions {
-  readonly world: WorkspaceContext;
+  readonly context: WorkspaceContext;
   readonly routes: readonly RestRoute[];
   readonly inspection: Inspection;
   log(line: string): void;
@@ -82,7 +82,7 @@ function refusalOf(error: unknown): RefusalAnswer {
 }
 
 function answerTo(
-  { world, log }: RestServerOptions,
+  { context, log }: RestServerOptions,
   { method, headers }: IncomingMessage,
   url: URL,
   { route, params, actor }: Permit,
@@ -90,9 +90,9 @@ function answerTo(
 ): RefusalAnswer {
   try {
     return route.run({
-      world,
+      context,
       host: headers.host ?? 'localhost',
-      viewer: { actor: actor ?? 'bot', seesContent: actor === 'person' || world.messageContentIntent },
+      viewer: { actor: actor ?? 'bot', seesContent: actor === 'person' || context.messageContentIntent },
       query: Object.fromEntries(url.searchParams),
       param: (name) => params.get(name) ?? '',
       body: body.payload,
@@ -137,7 +137,7 @@ function send(response: ServerResponse, outcome: InspectionOutcome): void {
 
 // Routes: path patterns with functions. Unknown paths get 404, known paths with another method 405.
 export interface RouteCall {
-  readonly world: WorkspaceContext;
+  readonly context: WorkspaceContext;
   readonly viewer: Viewer;
   /** The host name that the caller used. */
   readonly host: string;

@@ -111,11 +111,11 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
   const newLink = () => `${url}/#/enter/${signIn.newCode()}`;
 
   const sessions = makeClientSessions(RESUMABLE_MS);
-  const interactions = makeOpenInteractions((late) => tellOutcome(world, late, 'INTERACTION_FAILURE'));
+  const interactions = makeOpenInteractions((late) => tellOutcome(context, late, 'INTERACTION_FAILURE'));
   const attachments = openUploads(join(dir, 'files'));
   attachments.sweep(uploadsOf(memory.state));
   const messageContentIntent = options.messageContentIntent ?? true;
-  const world: WorkspaceContext = {
+  const context: WorkspaceContext = {
     identity,
     state: memory.state,
     url,
@@ -137,9 +137,9 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     inspection,
     heartbeatMs: options.heartbeatMs ?? 41_250,
     isPerson: signIn.isSession,
-    greet: (session, host) => greet(world, session, gatewayUrl(host)),
+    greet: (session, host) => greet(context, session, gatewayUrl(host)),
   });
-  const rest = makeRestServer({ world, routes: ROUTES, inspection, log });
+  const rest = makeRestServer({ context, routes: ROUTES, inspection, log });
   const forBot: WorkspaceEntrance = { actor: 'bot', admit: (headers) => admitBot(identity.token, headers) };
   const forPerson: WorkspaceEntrance = {
     actor: 'person',
@@ -154,7 +154,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     gateway,
     log,
   });
-  const stopArchiving = archiveIdleThreads(world);
+  const stopArchiving = archiveIdleThreads(context);
 
   const close = async () => {
     stopArchiving();
@@ -173,8 +173,8 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
     url,
     api: `unix:${socket}:${API}`,
     newLink,
-    tellState: (thread, state) => publishState(world, thread, state),
-    tellPanel: (view) => publishPanel(world, view),
+    tellState: (thread, state) => publishState(context, thread, state),
+    tellPanel: (view) => publishPanel(context, view),
     close() {
       closing ??= close();
       return closing;
@@ -195,10 +195,10 @@ function lock(dir: string): () => void {
 const LOOK_EVERY_MS = 60_000;
 
 /** Returns a function that stops it. */
-function archiveIdleThreads(world: WorkspaceContext): () => void {
+function archiveIdleThreads(context: WorkspaceContext): () => void {
   const timer = setInterval(() => {
     tryBestEffort('the journal of the workspace', () => {
-      for (const thread of idleThreads(world.state, Date.now())) changeThread(world, thread, { archived: true });
+      for (const thread of idleThreads(context.state, Date.now())) changeThread(context, thread, { archived: true });
     });
   }, LOOK_EVERY_MS);
   timer.unref();

@@ -19,19 +19,19 @@ export interface Caller {
   readonly directory: string;
 }
 
-export async function findCaller(reach: SessionFinder): Promise<Caller> {
-  const pane = await ownPane(reach);
+export async function findCaller(finder: SessionFinder): Promise<Caller> {
+  const pane = await ownPane(finder);
   const record =
-    pane && reach.records.find((one) => !one.closed && one.host === pane.host && sessionKey(one) === sessionKey(pane));
+    pane && finder.records.find((one) => !one.closed && one.host === pane.host && sessionKey(one) === sessionKey(pane));
   return { pane, record, directory: record?.project || record?.cwd || process.cwd() };
 }
 
 type Listed = Pick<SessionTarget, 'host' | 'session' | 'record'>;
 
 /** Sessions of another server are not mentioned, as in the thread. */
-export function isVisible({ host, session, record }: Listed, { record: own }: Caller, reach: SessionFinder): boolean {
+export function isVisible({ host, session, record }: Listed, { record: own }: Caller, finder: SessionFinder): boolean {
   if (own === undefined) return true;
-  const server = record?.server ?? configuredProject(reach, host, session.pane.path)?.server;
+  const server = record?.server ?? configuredProject(finder, host, session.pane.path)?.server;
   return server === own.server;
 }
 
@@ -40,15 +40,15 @@ export function isOwnSession({ host, session }: Listed, { pane }: Caller): boole
 }
 
 /** Rejects for the caller's own session, which would wait for itself. */
-export async function findOther(name: string, caller: Caller, reach: SessionFinder): Promise<SessionTarget> {
-  const target = await findVisible(name, caller, reach);
+export async function findOther(name: string, caller: Caller, finder: SessionFinder): Promise<SessionTarget> {
+  const target = await findVisible(name, caller, finder);
   if (!isOwnSession(target, caller)) return target;
   throw new ThreadmuxError('bad_usage', 'this is your own session', { hint: 'Name another session.' });
 }
 
-export async function findVisible(name: string, caller: Caller, reach: SessionFinder): Promise<SessionTarget> {
-  const target = await findTarget(reach, name, undefined);
-  if (isVisible(target, caller, reach)) return target;
+export async function findVisible(name: string, caller: Caller, finder: SessionFinder): Promise<SessionTarget> {
+  const target = await findTarget(finder, name, undefined);
+  if (isVisible(target, caller, finder)) return target;
   throw new ThreadmuxError('session_not_found', `no session ${JSON.stringify(name)}`, {
     hint: 'list_sessions names the sessions.',
   });
@@ -64,11 +64,11 @@ interface WantedPlace {
 export async function allowedDirectory(
   { name, host, directory }: WantedPlace,
   caller: Caller,
-  reach: SessionFinder,
+  finder: SessionFinder,
 ): Promise<string> {
-  const { config, hosts } = reach;
+  const { config, hosts } = finder;
   const isLocal = hosts.isLocal(host);
-  const known = rememberedSession(reach.records, { name, host, defaultHost: host });
+  const known = rememberedSession(finder.records, { name, host, defaultHost: host });
   const wanted = directory ?? (known && startOf(known).directory) ?? (isLocal ? caller.directory : undefined);
   if (wanted === undefined)
     throw new ThreadmuxError('bad_usage', `a directory on ${host} is missing`, { hint: 'Give "directory".' });
@@ -76,7 +76,7 @@ export async function allowedDirectory(
     throw new ThreadmuxError('bad_usage', 'the directory is not an absolute path', {
       hint: 'Begin it with "/" or "~/".',
     });
-  const projects = projectsOf(config, configuredServers(reach))
+  const projects = projectsOf(config, configuredServers(finder))
     .filter((one) => one.path !== '' && (one.host ?? config.defaultHost) === host)
     .map(({ path }) => path);
   if (!isLocal) {

@@ -45,9 +45,9 @@ type BridgeStart = Omit<StartRequest, 'id' | 'asker' | 'what'>;
 
 /** Starts a session; the bridge also makes its worktree and its thread. */
 export async function startByBridge(
-  reach: SessionFinder,
+  finder: SessionFinder,
   start: BridgeStart,
 ): Promise<{ readonly done: RequestDone; readonly target: SessionTarget }> {
-  const done = await askBridge(reach.home, { id: newRequestId(), asker: process.pid, what: 'start', ...start });
-  return { done, target: await findTarget(reach, start.name, start.host) };
+  const done = await askBridge(finder.home, { id: newRequestId(), asker: process.pid, what: 'start', ...start });
+  return { done, target: await findTarget(finder, start.name, start.host) };
 }

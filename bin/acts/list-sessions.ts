@@ -27,15 +27,15 @@ export async function askHosts<Found>(
 }
 
 export async function listEverywhere(
-  reach: SessionFinder,
+  finder: SessionFinder,
   { host, prefix = '' }: { readonly host?: string | undefined; readonly prefix?: string | undefined },
 ) {
-  const { found, unreachable } = await askHosts(reach, host, async (one) =>
-    withStates(one, await findSessions(one, reach), reach),
+  const { found, unreachable } = await askHosts(finder, host, async (one) =>
+    withStates(one, await findSessions(one, finder), finder),
   );
   return {
     found: found.filter(({ session }) => session.name.startsWith(prefix)),
-    away: unreachable.flatMap((one) => sessionsOf(one.host, reach)).filter(({ name }) => name.startsWith(prefix)),
+    away: unreachable.flatMap((one) => sessionsOf(one.host, finder)).filter(({ name }) => name.startsWith(prefix)),
     unreachable,
   };
 }

@@ -16,8 +16,8 @@ import { giveOrder, orderFailure, outcomeWithin, takeOutcome } from './give-orde
 
 const POSTED_WITHIN_MS = 30_000;
 
-export async function ownPaneOrFail(reach: SessionFinder): Promise<SessionPane> {
-  const pane = await ownPane(reach);
+export async function ownPaneOrFail(finder: SessionFinder): Promise<SessionPane> {
+  const pane = await ownPane(finder);
   if (pane !== undefined) return pane;
   throw new ThreadmuxError('bad_usage', 'this does not run inside a tmux session, so it has no thread', {
     hint: 'Run it in a pane of a tmux session on this machine.',

@@ -13,12 +13,12 @@ interface SendRules extends TypingPatience {
 export async function sendAndWait(
   target: SessionTarget,
   text: string,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { timeoutMs, ...rules }: SendRules,
 ): Promise<WaitedReply> {
   const deadline = Date.now() + timeoutMs;
-  const { at } = await submitText(target, text, reach, { ...rules, confirmMs: timeoutMs, mayQueue: false });
-  return waitForReply(target, reach, { timeoutMs: deadline - Date.now(), since: at });
+  const { at } = await submitText(target, text, finder, { ...rules, confirmMs: timeoutMs, mayQueue: false });
+  return waitForReply(target, finder, { timeoutMs: deadline - Date.now(), since: at });
 }
 
 const STARTS_WITHIN_MS = 60_000;
@@ -32,17 +32,17 @@ const LOOK_MS = 100;
 export async function submitFirst(
   target: SessionTarget,
   text: string,
-  reach: SessionFinder,
+  finder: SessionFinder,
   dialogMs: number,
 ): Promise<Submitted> {
-  const reported = await untilReported(target, reach);
+  const reported = await untilReported(target, finder);
   const waits = {
     waitMs: Math.max(STARTS_WITHIN_MS, dialogMs),
     dialogMs,
     confirmMs: STARTS_WITHIN_MS,
     mayQueue: false,
   };
-  return submitText(reported, text, reach, { ...waits, allowShell: false });
+  return submitText(reported, text, finder, { ...waits, allowShell: false });
 }
 
 /** The receipt comes from its hooks. An agent that has none is recognised by its screen. */

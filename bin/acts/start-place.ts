@@ -21,15 +21,15 @@ interface WantedPlace {
   readonly worktree: boolean | undefined;
 }
 
-export async function takeStartPlace(wanted: WantedPlace, reach: SessionFinder): Promise<string | undefined> {
+export async function takeStartPlace(wanted: WantedPlace, finder: SessionFinder): Promise<string | undefined> {
   const { name, host, directory = '~', project } = wanted;
   const isKept = ({ host, session, directory }: KnownWorktree) =>
     host === wanted.host && session === name && directory === wanted.directory;
   // One that was kept when the session ended is used again.
-  if (!(wanted.worktree ?? loadWorktrees(reach.home).some(isKept))) return wanted.directory;
-  const running = await withProgress(`connecting to ${host}`, listSessions(reach.hosts.tmux(host)));
+  if (!(wanted.worktree ?? loadWorktrees(finder.home).some(isKept))) return wanted.directory;
+  const running = await withProgress(`connecting to ${host}`, listSessions(finder.hosts.tmux(host)));
   if (running.some((one) => one.name === name && !one.pane.dead)) return wanted.directory; // it is said, and gets no worktree
-  const on = worktreeHostOf(host, reach);
+  const on = worktreeHostOf(host, finder);
   const of = project?.name || projectName(directory);
   const made = await withProgress(
     `making a worktree on ${host}`,
@@ -40,7 +40,7 @@ export async function takeStartPlace(wanted: WantedPlace, reach: SessionFinder):
     await worktreeReady(on, made);
   }
   const { path, start, branch } = made;
-  noteWorktree(reach.home, newWorktree({ host, project: of, session: name, directory, state: 'open' }, made));
+  noteWorktree(finder.home, newWorktree({ host, project: of, session: name, directory, state: 'open' }, made));
   printNote(`${made.isNew ? 'Made' : 'Using'} the worktree ${printable(path)}, branch ${printable(branch)}.`);
   return start;
 }

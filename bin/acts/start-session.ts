@@ -53,19 +53,19 @@ const TRIES = 20;
 
 /** If another program takes the name at the same time, tries the next number. */
 export async function startNext(
-  reach: SessionFinder,
+  finder: SessionFinder,
   command: readonly string[],
   flags: StartOptions,
 ): Promise<StartedSession> {
-  const { prefix = PREFIX, host = reach.config.defaultHost } = flags;
-  const all = await withProgress(`connecting to ${host}`, listSessions(reach.hosts.tmux(host)));
+  const { prefix = PREFIX, host = finder.config.defaultHost } = flags;
+  const all = await withProgress(`connecting to ${host}`, listSessions(finder.hosts.tmux(host)));
   const first = nextIndex(
     prefix,
     all.map(({ name }) => name),
   );
   for (let index = first; index < first + TRIES; index++) {
     const place = { session: `${prefix}-${index}`, host };
-    const started = await startOne(reach, place, command, flags, true);
+    const started = await startOne(finder, place, command, flags, true);
     if (started.created) return started;
   }
   throw new ThreadmuxError('busy', `no free name with the prefix ${prefix}-`, { hint: 'Try again, or choose a name.' });
@@ -81,7 +81,7 @@ function nextIndex(prefix: string, names: readonly string[]): number {
 }
 
 export async function startOne(
-  reach: SessionFinder,
+  finder: SessionFinder,
   place: { readonly session: string; readonly host: string },
   words: readonly string[],
   flags: StartOptions,
@@ -89,8 +89,8 @@ export async function startOne(
 ): Promise<StartedSession> {
   const { host } = place;
   const name: SessionName = parseSessionName(place.session);
-  const isLocal = reach.hosts.isLocal(host);
-  const known = rememberedSession(reach.records, { name, host, defaultHost: host });
+  const isLocal = finder.hosts.isLocal(host);
+  const known = rememberedSession(finder.records, { name, host, defaultHost: host });
   const before = known === undefined ? undefined : startOf(known);
   const here = isLocal && !flags.dir?.startsWith('~') ? resolve(flags.dir ?? '.') : flags.dir;
   /** Without a worktree. */
@@ -102,23 +102,23 @@ export async function startOne(
   const settings = settingsToStart(known, asked);
   const isSame = asked.agent === undefined || asked.agent === known?.agent;
   const conversation = flags.continue && known !== undefined && isSame ? conversationOf(known) : undefined;
-  const project = configuredProject(reach, host, origin ?? '~');
+  const project = configuredProject(finder, host, origin ?? '~');
   const layers = (agent?: string) =>
     given === undefined && project !== undefined ? settingsOf(project, name, settings, agent) : settings;
-  const expected = agentToStart(settings.agent, known, layers(), reach.config);
+  const expected = agentToStart(settings.agent, known, layers(), finder.config);
   const inForce = layers(expected.driver.name);
-  const agent = given === undefined ? expected : agentOfCommand(reach.config, given, expected.driver.name);
+  const agent = given === undefined ? expected : agentOfCommand(finder.config, given, expected.driver.name);
   const environment = sessionEnvironment(process.env, (agent ?? expected).environment);
   const resume = resumeOf({ conversation, continues: flags.continue ?? false });
-  const tools = { ...reach, program: programPlace(reach.home, process.env), path: environment.PATH };
+  const tools = { ...finder, program: programPlace(finder.home, process.env), path: environment.PATH };
   const { worktree } = project === undefined ? settings : settingsOf(project, name, settings);
-  const directory = await takeStartPlace({ name, host, directory: origin, project, worktree }, reach);
+  const directory = await takeStartPlace({ name, host, directory: origin, project, worktree }, finder);
   const start = { host, directory: directory ?? '~', command: given, settings: inForce, resume };
   const launch =
     agent && (await withProgress(`looking for the agent on ${host}`, launchOn({ ...start, agent }, tools)));
   const command = launch === undefined ? given : commandLine(launch, isLocal);
-  const tmux = reach.hosts.tmux(host);
-  const folder = reach.home.folder('state');
+  const tmux = finder.hosts.tmux(host);
+  const folder = finder.home.folder('state');
   const { session, created } = await withProgress(
     `starting ${name} on ${host}`,
     newSession(tmux, {
@@ -138,7 +138,7 @@ export async function startOne(
   if (created && launch !== undefined && agent !== undefined) {
     const shown = await withProgress(`waiting for ${name}`, untilAgentRuns(tmux, session, agent.driver));
     // No hook reports before a person has answered, for example whether to trust the folder: the answer is given in its thread.
-    if (shown === 'dialog') orderThreadOf({ host, session, record: undefined }, 'open', reach.home);
+    if (shown === 'dialog') orderThreadOf({ host, session, record: undefined }, 'open', finder.home);
     if (!remainOnExit) await stopKeeping(tmux, session);
   }
   return { host, session, created, record: undefined, isShell: command === undefined };

@@ -38,23 +38,23 @@ type TypedByUs = Exclude<TypingOutcome, { outcome: 'refused' }> & { readonly typ
 export async function submitText(
   target: SessionTarget,
   text: string,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { confirmMs, mayQueue, ...rules }: SubmitRules,
 ): Promise<Submitted> {
-  const sent = await typeText(target, text, reach, rules);
+  const sent = await typeText(target, text, finder, rules);
   if (sent.outcome === 'refused') throw notTyped(sent);
   const { typed, at } = sent;
   if (typed === undefined) return { outcome: 'run', at };
   if (sent.outcome === 'held') {
-    const isSubmitted = await afterDialog({ ...sent, typed }, target, reach, rules);
+    const isSubmitted = await afterDialog({ ...sent, typed }, target, finder, rules);
     return isSubmitted
       ? { outcome: 'submitted', at }
-      : submitText(target, text, reach, { confirmMs, mayQueue, ...rules });
+      : submitText(target, text, finder, { confirmMs, mayQueue, ...rules });
   }
   const deadline = Date.now() + confirmMs;
   for (let shortMs = mayQueue && sent.wasBusy ? QUEUED_WITHIN_MS : confirmMs; ; shortMs *= 2) {
     const until = Math.min(deadline, Date.now() + shortMs);
-    const proof = await proofBefore(until, target, { ...sent, typed }, reach, rules.allowShell);
+    const proof = await proofBefore(until, target, { ...sent, typed }, finder, rules.allowShell);
     if (proof?.kind === 'submitted') {
       const isWaiting = mayQueue && sent.wasBusy && (await showsQueue(target, typed.text));
       return { outcome: isWaiting ? 'queued' : 'submitted', at };
@@ -71,12 +71,12 @@ export async function submitText(
 async function afterDialog(
   sent: TypedByUs & { readonly outcome: 'held' },
   target: SessionTarget,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { dialogMs, waitMs, allowShell }: TypingPatience,
 ): Promise<boolean> {
   // Without hooks, an open dialog is the proof that a text was submitted.
   if (!sent.isCovered || target.record === undefined || target.record.claudeSession === '') throw notTyped(sent);
-  const proof = await proofBefore(Date.now() + (dialogMs ?? waitMs), target, sent, reach, allowShell);
+  const proof = await proofBefore(Date.now() + (dialogMs ?? waitMs), target, sent, finder, allowShell);
   if (proof?.kind === 'submitted') return true;
   if (proof?.kind === 'swallowed') return false;
   throw notTyped(sent);
@@ -87,7 +87,7 @@ async function proofBefore(
   until: number,
   target: SessionTarget,
   { typed, mark, at, outcome }: TypedByUs,
-  reach: SessionFinder,
+  finder: SessionFinder,
   allowShell: boolean,
 ) {
   const record = target.record ?? unreported(target, { command: target.session.pane.command }, allowShell);
@@ -103,7 +103,7 @@ async function proofBefore(
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
       isCovered: outcome === 'held',
       isHeard: () => record.claudeSession !== '',
-      receipt: (ms) => hasReceipt(target, reach, { text: typed.text, at, ms: Math.min(ms, left()) }),
+      receipt: (ms) => hasReceipt(target, finder, { text: typed.text, at, ms: Math.min(ms, left()) }),
       onUnreachable: async () => {},
     },
   ).catch((error: unknown) => {

@@ -53,12 +53,12 @@ export interface TypingPatience {
 export async function typeText(
   target: SessionTarget,
   text: string,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { waitMs, allowShell, dialogMs = waitMs }: TypingPatience,
 ): Promise<TypingOutcome> {
   const deadline = Date.now() + waitMs;
   for (let dialogAt = Date.now(); ; await sleep(PAUSE_MS)) {
-    const sent = await alone(target, reach, () => attempt(target, text, reach, allowShell));
+    const sent = await alone(target, finder, () => attempt(target, text, finder, allowShell));
     if (sent.outcome !== 'refused' || !sent.passing || Date.now() >= deadline) return sent;
     if (!sent.needsPerson) dialogAt = Date.now();
     if (Date.now() - dialogAt >= dialogMs) return sent;
@@ -89,7 +89,7 @@ async function alone(
 async function attempt(
   target: SessionTarget,
   text: string,
-  reach: SessionFinder,
+  finder: SessionFinder,
   allowShell: boolean,
 ): Promise<TypingOutcome> {
   const { tmux } = target;
@@ -115,7 +115,7 @@ async function attempt(
   const needsPerson = isAgent && screen.kind === 'dialog';
   if (step.do === 'refuse') return refused(step.because, false, needsPerson);
   if (step.do === 'wait') return refused(step.because, true, needsPerson);
-  if (target.record && hasMessagesFor(reach.home, target.record.thread))
+  if (target.record && hasMessagesFor(finder.home, target.record.thread))
     return refused('A message from its thread is being typed into that pane.', true);
   const isKnown = step.do !== 'run' && record.claudeSession !== '';
   const guard = { pane, command: isKnown ? record.command : seen.command };
@@ -124,7 +124,7 @@ async function attempt(
     return refused('The pane is in copy mode.', true);
   }
   const watched = step.do === 'run' ? guard : { ...guard, dialog: driver.screen.dialogLine };
-  return type(target, { guard: watched, step, seen, driver, isBusy: isAgent && takesLater(screen) }, text, reach);
+  return type(target, { guard: watched, step, seen, driver, isBusy: isAgent && takesLater(screen) }, text, finder);
 }
 
 /** The agent works, and takes what is submitted now when it has finished. */

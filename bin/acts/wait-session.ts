@@ -40,12 +40,12 @@ const STARTS_WITHIN_MS = 15_000;
 
 async function waitForSession(
   target: SessionTarget,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { timeoutMs, since = 0, signal }: WaitOptions,
 ): Promise<WaitResult> {
   const deadline = Date.now() + timeoutMs;
   for (let before = '', times = 0, from = 0, last: StateName = 'starting'; ; ) {
-    const seen = await look(target, reach);
+    const seen = await look(target, finder);
     const meaning = seen === undefined ? undefined : meaningOf(seen, target, since);
     const isAgain = meaning !== undefined && meaning.state === before;
     times = isAgain ? times + 1 : 1;
@@ -54,7 +54,7 @@ async function waitForSession(
     last = seen?.state.state ?? last;
     if (meaning !== undefined && seen !== undefined && (await isTrueNow(seen, target, { times, from }))) return meaning;
     if (Date.now() >= deadline) return { state: 'timeout', about: last };
-    const isCheap = reach.hosts.isLocal(target.host) || (seen?.by === 'bridge' && meaning === undefined);
+    const isCheap = finder.hosts.isLocal(target.host) || (seen?.by === 'bridge' && meaning === undefined);
     const pauseMs = Math.min(isCheap ? LOOK_MS : REMOTE_LOOK_MS, Math.max(1, deadline - Date.now()));
     await sleep(pauseMs, undefined, signal === undefined ? {} : { signal });
   }
@@ -68,21 +68,22 @@ interface Look {
 }
 
 /** Undefined if nothing is known now: the host is away. */
-async function look(target: SessionTarget, reach: SessionFinder): Promise<Look | undefined> {
-  const record = recordNow(reach.home, target);
+async function look(target: SessionTarget, finder: SessionFinder): Promise<Look | undefined> {
+  const record = recordNow(finder.home, target);
   if (record?.closed) return { state: { state: 'ended' }, record, by: 'end' };
-  const watched = record && bridgePid(reach.home) !== undefined ? loadStates(reach.home).get(record.thread) : undefined;
+  const watched =
+    record && bridgePid(finder.home) !== undefined ? loadStates(finder.home).get(record.thread) : undefined;
   if (watched !== undefined) return { state: watched, record, by: 'bridge' };
   return unlessAway(async () => {
     const found = await findSessions(
       target.host,
-      { ...reach, records: record === undefined ? [] : [record] },
+      { ...finder, records: record === undefined ? [] : [record] },
       TIMEOUT_MS,
     );
     const { id, serverPid } = target.session;
     const own = found.find(({ session }) => session.id === id && session.serverPid === serverPid);
     if (own === undefined) return { state: { state: 'ended' }, record, by: 'end' };
-    const [state] = await shownStates(reach.hosts.tmux(target.host), [own], () => undefined, TIMEOUT_MS);
+    const [state] = await shownStates(finder.hosts.tmux(target.host), [own], () => undefined, TIMEOUT_MS);
     return state && { state, record, by: 'screen' };
   });
 }
@@ -162,11 +163,11 @@ const SETTLE_MS = 1_500;
 /** Also reads its reply. */
 export async function waitForReply(
   target: SessionTarget,
-  reach: SessionFinder,
+  finder: SessionFinder,
   options: WaitOptions,
 ): Promise<WaitedReply> {
-  const waited = await waitForSession(target, reach, options);
+  const waited = await waitForSession(target, finder, options);
   const isOver = waited.state === 'idle' || waited.state === 'ended';
-  const reply = isOver ? await lastReply(target, reach, SETTLE_MS) : undefined;
+  const reply = isOver ? await lastReply(target, finder, SETTLE_MS) : undefined;
   return { ...waited, reply: reply?.text ?? null };
 }

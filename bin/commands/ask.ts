@@ -12,21 +12,21 @@ interface ThreadFlagsOfProgram {
 }
 
 export async function sendFile(path: string, flags: ThreadFlagsOfProgram & { readonly text?: string }): Promise<void> {
-  const reach = openInnerFinder();
+  const finder = openInnerFinder();
   const file = fileToSend(path, process.cwd());
-  const session = await ownPaneOrFail(reach);
+  const session = await ownPaneOrFail(finder);
   const say = { text: flags.text ?? '', silent: true, paths: [file] };
-  const thread = await withProgress('sending the file', postInThread(session, say, reach.home));
+  const thread = await withProgress('sending the file', postInThread(session, say, finder.home));
   if (flags.json) printJson({ host: session.host, name: session.sessionName, file, thread });
   else printNote(`Sent ${printable(path)} to the thread of ${printable(session.sessionName)}.`);
 }
 
 export async function notifyThread(words: readonly string[], flags: ThreadFlagsOfProgram): Promise<void> {
   if (words.join('').trim() === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
-  const reach = openInnerFinder();
-  const session = await ownPaneOrFail(reach);
+  const finder = openInnerFinder();
+  const session = await ownPaneOrFail(finder);
   const say = { text: `🔔 ${untrustedText(words.join(' '), 1_500)}`, silent: false };
-  const thread = await withProgress('posting', postInThread(session, say, reach.home));
+  const thread = await withProgress('posting', postInThread(session, say, finder.home));
   if (flags.json) printJson({ host: session.host, name: session.sessionName, thread });
   else printNote(`Posted in the thread of ${printable(session.sessionName)}.`);
 }
@@ -38,11 +38,11 @@ interface AskFlags extends ThreadFlagsOfProgram {
 
 /** In a terminal, it can be answered there as well: the first answer counts. */
 export async function ask(question: string, flags: AskFlags): Promise<void> {
-  const reach = openInnerFinder();
-  const session = await ownPaneOrFail(reach);
+  const finder = openInnerFinder();
+  const session = await ownPaneOrFail(finder);
   const asked: Question = { question, options: flags.option ?? [], seconds: flags.timeout };
   const here = process.stdin.isTTY && process.stderr.isTTY ? answerHere : undefined;
-  const { answer, by } = await firstAnswer(session, asked, reach.home, { here });
+  const { answer, by } = await firstAnswer(session, asked, finder.home, { here });
   if (answer === undefined) process.exitCode = EXIT.timeIsUp;
   if (flags.json) return printJson({ answer: answer ?? null, by: answer === undefined ? null : by });
   if (answer === undefined) return printNote('Nobody answered in time.');

@@ -82,11 +82,11 @@ interface CaptureFlags extends SessionFlags {
 }
 
 export async function capture(name: string | undefined, flags: CaptureFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
   const { host, session } = target;
   const { text, ...screen } = await withProgress(`reading ${session.name}`, readScreenLines(target, flags.lines));
-  const posted = flags.post ? { thread: await postScreen(target, text, reach) } : {};
+  const posted = flags.post ? { thread: await postScreen(target, text, finder) } : {};
   if (flags.json) return printJson({ host, name: session.name, text, ...screen, ...posted });
   if (flags.post) return printNote(`Posted ${screen.lines} lines into the thread of ${session.name}.`);
   if (screen.truncated) printText(truncationMark(screen.omittedLines));
@@ -97,15 +97,15 @@ export async function capture(name: string | undefined, flags: CaptureFlags): Pr
 /** Longer texts are attached as a file. */
 const FITS = 1_800;
 
-async function postScreen(target: SessionTarget, text: string, reach: SessionFinder): Promise<string> {
+async function postScreen(target: SessionTarget, text: string, finder: SessionFinder): Promise<string> {
   const { host, session, record } = target;
-  const socket = record?.socket ?? (await socketOf(reach.hosts, host)) ?? '';
+  const socket = record?.socket ?? (await socketOf(finder.hosts, host)) ?? '';
   const shown = neutralise(text);
   const say =
     shown.length <= FITS
       ? { text: shown === '' ? 'The screen is empty.' : insideFence(shown) }
       : { text: '', attached: { name: 'screen.txt', text: shown } };
-  const posting = postInThread(toSessionPane(host, socket, session), { ...say, silent: true }, reach.home);
+  const posting = postInThread(toSessionPane(host, socket, session), { ...say, silent: true }, finder.home);
   return withProgress('posting', posting);
 }
 

@@ -24,15 +24,18 @@ const allowShell = true;
 
 export async function send(name: string | undefined, words: readonly string[], flags: SendFlags): Promise<void> {
   const text = await wholeText(words);
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
   const { host, session } = target;
   const waitMs = flags.wait * 1_000;
   if (flags.waitReply) {
-    const sending = sendAndWait(target, text, reach, { waitMs, timeoutMs: flags.timeout * 1_000, allowShell });
+    const sending = sendAndWait(target, text, finder, { waitMs, timeoutMs: flags.timeout * 1_000, allowShell });
     return printWaited({ host, name: session.name }, await withProgress(`waiting for ${session.name}`, sending), flags);
   }
-  const sent = await withProgress(`typing into ${session.name}`, typeText(target, text, reach, { waitMs, allowShell }));
+  const sent = await withProgress(
+    `typing into ${session.name}`,
+    typeText(target, text, finder, { waitMs, allowShell }),
+  );
   if (sent.outcome !== 'typed') process.exitCode = EXIT.failed;
   const because = sent.outcome === 'typed' ? null : sent.because;
   if (flags.json) return printJson({ host, name: session.name, outcome: sent.outcome, because });

@@ -17,13 +17,13 @@ interface SessionsFlags extends SessionFlags {
 }
 
 export async function listAllSessions(flags: SessionsFlags): Promise<void> {
-  const reach = openSessionFinder();
-  if (flags.names) return printNames(reach, flags.host ?? reach.config.host, flags.prefix ?? '');
-  const places = flags.host ?? reach.hosts.names().join(', ');
-  const { found, away, unreachable } = await withProgress(`connecting to ${places}`, listEverywhere(reach, flags));
+  const finder = openSessionFinder();
+  if (flags.names) return printNames(finder, flags.host ?? finder.config.host, flags.prefix ?? '');
+  const places = flags.host ?? finder.hosts.names().join(', ');
+  const { found, away, unreachable } = await withProgress(`connecting to ${places}`, listEverywhere(finder, flags));
   if (flags.json) return printJson({ sessions: [...found.map(sessionData), ...away], unreachable });
   const rows = [...found.map(shownRow), ...away.map((one) => ({ ...one, age: '' }))];
-  if (rows.length > 0) printText(shownTable(rows, reach.config.defaultHost));
+  if (rows.length > 0) printText(shownTable(rows, finder.config.defaultHost));
   else if (flags.prefix) printNote(`No session begins with ${printable(flags.prefix)}.`);
   else printNote('No sessions. Start one with: threadmux new <name>');
   for (const { host, message } of unreachable) printNote(`${host} did not respond: ${message}`);

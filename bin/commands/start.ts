@@ -26,17 +26,17 @@ export async function startSession(
 ): Promise<void> {
   if (name !== undefined && flags.prefix !== undefined)
     throw new ThreadmuxError('bad_usage', 'use either a name or --prefix, not both');
-  const reach = openSessionFinder();
+  const finder = openSessionFinder();
   checkFlags(command, flags);
-  const started = await begin(name, command, flags, reach);
-  if (flags.prompt === undefined) return report(started, reach, flags);
-  if (started.created && started.isShell) await failWithoutAgent(started, reach);
-  await prompt(started, flags.prompt, reach, flags);
+  const started = await begin(name, command, flags, finder);
+  if (flags.prompt === undefined) return report(started, finder, flags);
+  if (started.created && started.isShell) await failWithoutAgent(started, finder);
+  await prompt(started, flags.prompt, finder, flags);
 }
 
 /** A shell would be started instead, and run the prompt as commands. */
-async function failWithoutAgent({ host, session }: StartedSession, reach: SessionFinder): Promise<never> {
-  await killSession(reach.hosts.tmux(host), session);
+async function failWithoutAgent({ host, session }: StartedSession, finder: SessionFinder): Promise<never> {
+  await killSession(finder.hosts.tmux(host), session);
   throw new ThreadmuxError('not_found', `the agent is not installed on ${host}, so ${session.name} was not started`, {
     hint: 'Install it, or give its command in "agents" in config.json.',
   });
@@ -54,75 +54,75 @@ async function begin(
   name: string | undefined,
   command: readonly string[],
   flags: StartFlags,
-  reach: SessionFinder,
+  finder: SessionFinder,
 ): Promise<StartedSession> {
-  if (name === undefined) return startNext(reach, command, flags);
-  const place = hostAndName(reach, name, flags.host);
-  return startOne(reach, place, command, flags, true);
+  if (name === undefined) return startNext(finder, command, flags);
+  const place = hostAndName(finder, name, flags.host);
+  return startOne(finder, place, command, flags, true);
 }
 
 const TIMEOUT_SECONDS = 3_600;
 
 /** Prints the reply, or only the name if nobody waits for it. */
-async function prompt(started: StartedSession, text: string, reach: SessionFinder, flags: StartFlags): Promise<void> {
+async function prompt(started: StartedSession, text: string, finder: SessionFinder, flags: StartFlags): Promise<void> {
   const { host, session } = started;
-  const target = { ...started, tmux: reach.hosts.tmux(host) };
+  const target = { ...started, tmux: finder.hosts.tmux(host) };
   const timeoutMs = (flags.timeout ?? TIMEOUT_SECONDS) * 1_000;
-  const sending = submitFirst(target, text, reach, timeoutMs);
+  const sending = submitFirst(target, text, finder, timeoutMs);
   const { at } = await withProgress(`sending the prompt to ${session.name}`, sending);
-  if (!flags.wait) return report(started, reach, flags);
+  if (!flags.wait) return report(started, finder, flags);
   const waited = await withProgress(
     `waiting for ${session.name}`,
-    waitForReply(target, reach, { timeoutMs, since: at }),
+    waitForReply(target, finder, { timeoutMs, since: at }),
   );
   printWaited({ host, name: session.name, created: started.created }, waited, flags);
 }
 
 export async function createSession(name: string, command: readonly string[], flags: StartFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const started = await startOne(reach, hostAndName(reach, name, flags.host), command, flags, false);
+  const finder = openSessionFinder();
+  const started = await startOne(finder, hostAndName(finder, name, flags.host), command, flags, false);
   if (!started.created)
     throw new ThreadmuxError('session_exists', `session ${name} already exists`, {
       hint: `Open it with: threadmux attach ${name}`,
     });
-  await report(started, reach, flags);
+  await report(started, finder, flags);
 }
 
 export async function stopSession(name: string | undefined, flags: StartFlags): Promise<void> {
-  const reach = openSessionFinder();
+  const finder = openSessionFinder();
   try {
-    const target = await findTarget(reach, name, flags.host);
-    await end(target, reach, flags, 'stopped');
+    const target = await findTarget(finder, name, flags.host);
+    await end(target, finder, flags, 'stopped');
   } catch (error) {
     if (name === undefined || !isThreadmuxError(error, 'session_not_found')) throw error;
-    const { session, host } = hostAndName(reach, name, flags.host);
+    const { session, host } = hostAndName(finder, name, flags.host);
     if (flags.json) printJson({ host, name: session, stopped: false });
     else printNote(`Session ${printable(session)} does not exist on ${host}: nothing to stop.`);
   }
 }
 
 export async function killByName(name: string, flags: StartFlags): Promise<void> {
-  const reach = openSessionFinder();
-  await end(await findTarget(reach, name, flags.host), reach, flags, 'killed');
+  const finder = openSessionFinder();
+  await end(await findTarget(finder, name, flags.host), finder, flags, 'killed');
 }
 
 async function end(
   target: SessionTarget,
-  reach: SessionFinder,
+  finder: SessionFinder,
   { json }: StartFlags,
   done: 'stopped' | 'killed',
 ): Promise<void> {
-  await withProgress(`ending ${target.session.name}`, endSession(target, reach));
+  await withProgress(`ending ${target.session.name}`, endSession(target, finder));
   const { host, session } = target;
   if (json) printJson({ host, name: session.name, [done]: true });
   else printNote(`Ended session ${printable(session.name)} on ${host}.`);
 }
 
 /** Prints only the name to stdout, for scripts that let us choose it. */
-async function report(started: StartedSession, reach: SessionFinder, { json }: StartFlags): Promise<void> {
+async function report(started: StartedSession, finder: SessionFinder, { json }: StartFlags): Promise<void> {
   const { host, session, created, isShell } = started;
   if (json) {
-    const [found] = await withStates(host, [started], reach);
+    const [found] = await withStates(host, [started], finder);
     const state = created && !isShell && found?.state.state === 'shell' ? { state: 'starting' as const } : found?.state;
     return printJson({ created, ...sessionData({ ...started, state: state ?? { state: 'ended' } }) });
   }

@@ -26,7 +26,7 @@ export async function showStatus(flags: { readonly json?: boolean }): Promise<vo
 
 async function gather() {
   const { home, config, servers } = openContext('cli');
-  const reach = openSessionFinder();
+  const finder = openSessionFinder();
   const pid = bridgePid(home);
   const since = statSync(home.path('state', 'bridge.lock'), { throwIfNoEntry: false })?.mtimeMs;
   const outbox = openOutbox(home.folder('outbox'));
@@ -41,8 +41,8 @@ async function gather() {
     auto: loadAutoThreads(home),
     defaultHost: config.defaultHost,
     hosts: await withProgress(
-      `connecting to ${reach.hosts.names().join(', ')}`,
-      Promise.all(reach.hosts.names().map((host) => askHost(host, reach))),
+      `connecting to ${finder.hosts.names().join(', ')}`,
+      Promise.all(finder.hosts.names().map((host) => askHost(host, finder))),
     ),
   };
 }
@@ -54,9 +54,9 @@ interface HostStatus {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-async function askHost(host: string, reach: SessionFinder): Promise<HostStatus> {
+async function askHost(host: string, finder: SessionFinder): Promise<HostStatus> {
   try {
-    const found = await findSessions(host, reach);
+    const found = await findSessions(host, finder);
     return { host, answers: true, sessions: found.length, error: null };
   } catch (error) {
     return { host, answers: false, sessions: 0, error: errorData(error).error };

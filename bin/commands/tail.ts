@@ -21,9 +21,9 @@ interface TailFlags extends SessionFlags {
 const EVERY_MS = 1_500;
 
 export async function tail(name: string | undefined, flags: TailFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
-  const record = recordNow(reach.home, target);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
+  const record = recordNow(finder.home, target);
   const { servers, log } = openContext('cli');
   const server = servers.find((one) => one.name === record?.server);
   if (record === undefined || server === undefined || record.deleted)

@@ -20,12 +20,12 @@ export async function orderThread(
   name: string | undefined,
   flags: ThreadFlags,
 ): Promise<void> {
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
   const { host, session } = target;
-  const given = orderThreadOf(target, order, reach.home);
+  const given = orderThreadOf(target, order, finder.home);
   const doing = order === 'open' ? 'opening the thread' : 'archiving the thread';
-  const done = await withProgress(doing, outcomeWithin(reach.home, given, flags.wait * 1_000));
+  const done = await withProgress(doing, outcomeWithin(finder.home, given, flags.wait * 1_000));
   const where = `${printable(session.name)} on ${host}`;
   if (done === undefined) throw stillWaiting(order, where);
   if (done.outcome !== 'opened' && done.outcome !== 'closed') throw orderFailure(done, where);

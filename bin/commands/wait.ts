@@ -12,10 +12,10 @@ interface WaitFlags extends SessionFlags {
 }
 
 export async function waitForIdle(name: string | undefined, flags: WaitFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
   const { host, session } = target;
-  const waiting = waitForReply(target, reach, { timeoutMs: flags.timeout * 1_000 });
+  const waiting = waitForReply(target, finder, { timeoutMs: flags.timeout * 1_000 });
   const waited = await withProgress(`waiting for ${session.name}`, waiting);
   printWaited({ host, name: session.name }, waited, flags);
 }
@@ -44,10 +44,10 @@ export function printWaited(
 }
 
 export async function printReply(name: string | undefined, flags: SessionFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const target = await findTarget(reach, name, flags.host);
+  const finder = openSessionFinder();
+  const target = await findTarget(finder, name, flags.host);
   const { host, session } = target;
-  const reply = await withProgress(`reading ${session.name}`, lastReply(target, reach));
+  const reply = await withProgress(`reading ${session.name}`, lastReply(target, finder));
   if (reply === undefined) process.exitCode = EXIT.notFound;
   if (flags.json) {
     const { text = null, finished = null, at } = reply ?? {};

@@ -19,10 +19,10 @@ interface ListedWorktree extends FoundWorktree {
 }
 
 export async function listAllWorktrees(flags: SessionFlags): Promise<void> {
-  const reach = openSessionFinder();
+  const finder = openSessionFinder();
   const { found, unreachable } = await withProgress(
-    `connecting to ${flags.host ?? reach.hosts.names().join(', ')}`,
-    askHosts(reach, flags.host, (host) => on(host, reach)),
+    `connecting to ${flags.host ?? finder.hosts.names().join(', ')}`,
+    askHosts(finder, flags.host, (host) => on(host, finder)),
   );
   if (flags.json) return printJson({ worktrees: found.map(worktreeData), unreachable });
   const rows = found.map((one) => [one.host, nameOf(one), one.session, one.branch, stateWord(one), contents(one)]);
@@ -32,9 +32,9 @@ export async function listAllWorktrees(flags: SessionFlags): Promise<void> {
 }
 
 export async function removeWorktree(name: string, flags: SessionFlags): Promise<void> {
-  const reach = openSessionFinder();
-  const host = flags.host ?? reach.config.defaultHost;
-  const all = await withProgress(`connecting to ${host}`, on(host, reach));
+  const finder = openSessionFinder();
+  const host = flags.host ?? finder.config.defaultHost;
+  const all = await withProgress(`connecting to ${host}`, on(host, finder));
   const one = all.find((found) => nameOf(found) === name);
   if (one === undefined)
     throw new ThreadmuxError('not_found', `no worktree ${printable(JSON.stringify(name))} on ${host}`, {
@@ -44,7 +44,7 @@ export async function removeWorktree(name: string, flags: SessionFlags): Promise
     throw new ThreadmuxError('busy', `session ${printable(one.session)} uses ${name}`, {
       hint: `End it first: threadmux kill ${printable(one.session)}`,
     });
-  const end = await withProgress(`removing ${name}`, endWorktree(worktreeHostOf(host, reach), one));
+  const end = await withProgress(`removing ${name}`, endWorktree(worktreeHostOf(host, finder), one));
   if (end.is === 'busy')
     throw new ThreadmuxError('busy', `${printable(end.program)} still runs in ${printable(one.path)}`, {
       hint: 'End it first.',
@@ -57,10 +57,10 @@ export async function removeWorktree(name: string, flags: SessionFlags): Promise
   else printNote(`Removed ${name} and its branch ${printable(one.branch)} on ${host}.`);
 }
 
-async function on(host: string, reach: SessionFinder): Promise<readonly ListedWorktree[]> {
-  const found = await findWorktrees(worktreeHostOf(host, reach), true);
+async function on(host: string, finder: SessionFinder): Promise<readonly ListedWorktree[]> {
+  const found = await findWorktrees(worktreeHostOf(host, finder), true);
   if (found.length === 0) return [];
-  const sessions = await listSessions(reach.hosts.tmux(host));
+  const sessions = await listSessions(finder.hosts.tmux(host));
   return found.map((one) => ({ ...one, host, inUse: usesWorktree(sessions, one) }));
 }
 

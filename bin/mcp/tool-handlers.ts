@@ -26,7 +26,7 @@ import { hostAndName, openInnerFinder, type SessionFinder } from '../find-sessio
 export type ToolInput = Readonly<Record<string, unknown>>;
 
 interface ToolCall {
-  readonly reach: SessionFinder;
+  readonly finder: SessionFinder;
   readonly caller: Caller;
   readonly signal: AbortSignal;
   /** If the client can ask in the terminal. */
@@ -44,17 +44,17 @@ const DIALOG_MS = 1_500;
 const START_DIALOG_MS = 5_000;
 
 const ACTS: Readonly<Record<string, Act>> = {
-  async list_sessions(input: { host?: string; prefix?: string }, { reach, caller }) {
-    const { found, away, unreachable } = await listEverywhere(reach, input);
+  async list_sessions(input: { host?: string; prefix?: string }, { finder, caller }) {
+    const { found, away, unreachable } = await listEverywhere(finder, input);
     const sessions = found
-      .filter((one) => isVisible(one, caller, reach))
+      .filter((one) => isVisible(one, caller, finder))
       .map((one) => ({ ...sessionData(one), own: isOwnSession(one, caller) }));
     const gone = away
-      .filter(({ thread }) => caller.record === undefined || serverOf(thread, reach) === caller.record.server)
+      .filter(({ thread }) => caller.record === undefined || serverOf(thread, finder) === caller.record.server)
       .map((one) => ({ ...one, own: false }));
     return {
       sessions: [...sessions, ...gone].map(({ name, host, state, for: what, directory, own }) => ({
-        session: named(name, host, reach),
+        session: named(name, host, finder),
         name,
         host,
         state,
@@ -66,22 +66,22 @@ const ACTS: Readonly<Record<string, Act>> = {
     };
   },
 
-  async start_session(input: StartInput, { reach, caller }) {
-    const { session: name, host } = hostAndName(reach, input.name, input.host);
-    const directory = await allowedDirectory({ name, host, directory: input.directory }, caller, reach);
+  async start_session(input: StartInput, { finder, caller }) {
+    const { session: name, host } = hostAndName(finder, input.name, input.host);
+    const directory = await allowedDirectory({ name, host, directory: input.directory }, caller, finder);
     const settings = {
       ...(input.agent === undefined ? {} : settingFor('agent', input.agent)),
       ...(input.worktree === undefined ? {} : { worktree: input.worktree }),
     };
     const start = { name, host, directory, settings, continues: false, byAgent: true };
-    const { done, target } = await startByBridge(reach, start);
+    const { done, target } = await startByBridge(finder, start);
     const sends = input.prompt !== undefined && done.created;
     const { submitFirst } = await import('../acts/send-and-wait.ts');
     const sent = sends
-      ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), reach, START_DIALOG_MS)).outcome
+      ? (await submitFirst(target, cleanInbound(input.prompt ?? ''), finder, START_DIALOG_MS)).outcome
       : 'not_sent';
     return {
-      session: named(name, host, reach),
+      session: named(name, host, finder),
       created: done.created,
       state: done.is,
       branch: done.branch,
@@ -89,68 +89,68 @@ const ACTS: Readonly<Record<string, Act>> = {
     };
   },
 
-  async send_message({ session, text }: { session: string; text: string }, { reach, caller }) {
-    const target = await findOther(session, caller, reach);
+  async send_message({ session, text }: { session: string; text: string }, { finder, caller }) {
+    const target = await findOther(session, caller, finder);
     const words = cleanInbound(text).trim();
     if (words === '') throw new ThreadmuxError('bad_usage', 'the text is empty');
     const { submitText } = await import('../acts/submit-text.ts');
     const waits = { waitMs: READY_MS, dialogMs: DIALOG_MS, confirmMs: CONFIRM_MS, mayQueue: true };
-    const { outcome } = await submitText(target, words, reach, { ...waits, allowShell: reach.config.allowShell });
+    const { outcome } = await submitText(target, words, finder, { ...waits, allowShell: finder.config.allowShell });
     return { outcome };
   },
 
-  async wait({ session, timeout_seconds: seconds = WAIT_SECONDS }: WaitInput, { reach, caller, signal }) {
-    const target = await findOther(session, caller, reach);
-    const { state, about, reply } = await waitForReply(target, reach, { timeoutMs: seconds * 1_000, signal });
+  async wait({ session, timeout_seconds: seconds = WAIT_SECONDS }: WaitInput, { finder, caller, signal }) {
+    const target = await findOther(session, caller, finder);
+    const { state, about, reply } = await waitForReply(target, finder, { timeoutMs: seconds * 1_000, signal });
     return { state, about, reply };
   },
 
-  async read_reply({ session }: { session: string }, { reach, caller }) {
-    const reply = await lastReply(await findVisible(session, caller, reach), reach);
+  async read_reply({ session }: { session: string }, { finder, caller }) {
+    const reply = await lastReply(await findVisible(session, caller, finder), finder);
     return { reply: reply?.text ?? null, finished: reply?.finished ?? false };
   },
 
-  async read_screen({ session, lines = DEFAULT_LINES }: { session: string; lines?: number }, { reach, caller }) {
-    const screen = await readScreenLines(await findVisible(session, caller, reach), lines);
+  async read_screen({ session, lines = DEFAULT_LINES }: { session: string; lines?: number }, { finder, caller }) {
+    const screen = await readScreenLines(await findVisible(session, caller, finder), lines);
     const { text, lines: count, omittedLines, dead, exitStatus } = screen;
     return { text, lines: count, omitted_lines: omittedLines, dead, exit_status: exitStatus };
   },
 
-  async interrupt_session({ session }: { session: string }, { reach, caller }) {
-    return { interrupted: await interruptSession(await findOther(session, caller, reach)) };
+  async interrupt_session({ session }: { session: string }, { finder, caller }) {
+    return { interrupted: await interruptSession(await findOther(session, caller, finder)) };
   },
 
-  async stop_session({ session }: { session: string }, { reach, caller }) {
-    const target = await findOther(session, caller, reach).catch((error: unknown) => {
+  async stop_session({ session }: { session: string }, { finder, caller }) {
+    const target = await findOther(session, caller, finder).catch((error: unknown) => {
       if (error instanceof ThreadmuxError && error.code === 'session_not_found') return undefined;
       throw error;
     });
-    if (target !== undefined) await endSession(target, reach);
+    if (target !== undefined) await endSession(target, finder);
     return { stopped: target !== undefined };
   },
 
-  async send_file({ path, text = '' }: { path: string; text?: string }, { reach }) {
-    const pane = await ownPaneOrFail(reach);
+  async send_file({ path, text = '' }: { path: string; text?: string }, { finder }) {
+    const pane = await ownPaneOrFail(finder);
     const say = { text: untrustedText(text, 1_500), silent: true, paths: [fileToSend(path, process.cwd())] };
-    await postInThread(pane, say, reach.home);
+    await postInThread(pane, say, finder.home);
     return { sent: true };
   },
 
-  async notify({ text }: { text: string }, { reach }) {
+  async notify({ text }: { text: string }, { finder }) {
     await postInThread(
-      await ownPaneOrFail(reach),
+      await ownPaneOrFail(finder),
       { text: `🔔 ${untrustedText(text, 1_500)}`, silent: false },
-      reach.home,
+      finder.home,
     );
     return { posted: true };
   },
 
   async ask_person({ question, options = [], timeout_seconds: seconds = ASK_SECONDS }: AskInput, call) {
-    const { reach, signal, caller } = call;
+    const { finder, signal, caller } = call;
     // Claude Code leaves its dialog open after the answer from the thread, and a dialog holds up all messages of the thread.
     const here = caller.record?.shell === 'no' ? undefined : call.askHere;
     const asked = { question, options, seconds };
-    const { answer } = await firstAnswer(await ownPaneOrFail(reach), asked, reach.home, { here, signal });
+    const { answer } = await firstAnswer(await ownPaneOrFail(finder), asked, finder.home, { here, signal });
     return { answer: answer ?? null };
   },
 };
@@ -191,6 +191,6 @@ export async function callTool(
 ): Promise<ToolInput> {
   const act = ACTS[name];
   if (act === undefined) throw new ThreadmuxError('not_found', `there is no tool ${JSON.stringify(name)}`);
-  const reach = openInnerFinder();
-  return act(input as never, { reach, caller: await findCaller(reach), ...client });
+  const finder = openInnerFinder();
+  return act(input as never, { finder, caller: await findCaller(finder), ...client });
 }

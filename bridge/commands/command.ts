@@ -73,7 +73,7 @@ export interface Command {
   readonly name: string;
   readonly usage: string;
   readonly about: string;
-  run(order: CommandCall, tools: CommandContext): Promise<CommandReply>;
+  run(order: CommandCall, context: CommandContext): Promise<CommandReply>;
 }
 
 export interface CommandReply extends MessageDraft {

@@ -21,13 +21,13 @@ const retry: Command = {
   name: 'retry',
   usage: '!retry [message id]',
   about: 'type the last failed message again',
-  async run(order, tools) {
+  async run(order, context) {
     const message = order.rest.trim();
     // A thread that was created from a message has its id.
-    const isFirst = (tools.threads.registry.get(message)?.adopted ?? 'no') !== 'no';
-    const thread = isFirst ? await tools.known.find(message) : order.thread;
+    const isFirst = (context.threads.registry.get(message)?.adopted ?? 'no') !== 'no';
+    const thread = isFirst ? await context.known.find(message) : order.thread;
     if (thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
-    return replyWith(await tools.retry(message, order, thread));
+    return replyWith(await context.retry(message, order, thread));
   },
 };
 
@@ -39,8 +39,8 @@ const sh: Command = {
   name: 'sh',
   usage: '!sh <command>',
   about: 'run a shell command on the session’s host (needs "allowShell")',
-  async run(order, tools) {
-    if (!tools.config.allowShell)
+  async run(order, context) {
+    if (!context.config.allowShell)
       throw new ThreadmuxError('bad_usage', '`!sh` is turned off.', {
         hint: 'Set "allowShell": true in the configuration to allow them.',
       });
@@ -50,10 +50,10 @@ const sh: Command = {
       return replyWith(
         '⚠️ Not run: the command is too old, or came while threadmux was not running. It may have run before a restart. Send it again if you still want it.',
       );
-    const host = order.thread === undefined ? tools.config.defaultHost : tools.panes.hostOf(order.thread);
+    const host = order.thread === undefined ? context.config.defaultHost : context.panes.hostOf(order.thread);
     // The command is data on stdin, never part of a command line.
     const script = 'sh 2>&1 || echo "[exit code $?]"';
-    const printed = await tools.hosts
+    const printed = await context.hosts
       .get(host)
       .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command', maxBytes: SH_BYTES });
     return replyWith(screenBlock(printed));
@@ -108,14 +108,14 @@ export function pressesKeys(name: string): boolean {
 }
 
 /** Never rejects: errors become replies. */
-export async function runCommand(name: string, order: CommandCall, tools: CommandContext): Promise<CommandReply> {
+export async function runCommand(name: string, order: CommandCall, context: CommandContext): Promise<CommandReply> {
   const command = ALL.find((one) => one.name === name);
   if (command === undefined) return replyWith(unknownCommand(name));
   try {
-    return await command.run(order, tools);
+    return await command.run(order, context);
   } catch (error) {
-    tools.log.info('command failed', { name, because: (error as Error).message });
-    if (!isThreadmuxError(error)) tools.log.error('command failed', { name, because: (error as Error).stack ?? '' });
+    context.log.info('command failed', { name, because: (error as Error).message });
+    if (!isThreadmuxError(error)) context.log.error('command failed', { name, because: (error as Error).stack ?? '' });
     return replyWith(cutMessage(`⚠️ ${untrustedHint(error)}`, 1_900));
   }
 }

@@ -10,19 +10,19 @@ export const startCommand: Command = {
   name: 'start',
   usage: '!start <name>',
   about: 'start a declared session',
-  run: async (order, tools) => startDeclared(placeOf(order, tools, '!start'), tools),
+  run: async (order, context) => startDeclared(placeOf(order, context, '!start'), context),
 };
 
 export const stopSessionCommand: Command = {
   name: 'stop-session',
   usage: '!stop-session <name>',
   about: 'end a declared session until somebody starts it',
-  run: async (order, tools) => stopDeclared(placeOf(order, tools, '!stop-session'), order, tools),
+  run: async (order, context) => stopDeclared(placeOf(order, context, '!stop-session'), order, context),
 };
 
-export async function startDeclared(place: DeclaredPlace, tools: CommandContext): Promise<CommandReply> {
+export async function startDeclared(place: DeclaredPlace, context: CommandContext): Promise<CommandReply> {
   const name = untrustedCode(place.label);
-  const begun = await tools.declared.start(place);
+  const begun = await context.declared.start(place);
   if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}`);
   if (begun.is === 'up') return replyWith(`▶️ ${name} is up: <#${begun.thread}>`);
   return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${begun.thread}>`);
@@ -31,16 +31,16 @@ export async function startDeclared(place: DeclaredPlace, tools: CommandContext)
 export async function stopDeclared(
   place: DeclaredPlace,
   order: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<CommandReply> {
   const { name, host } = place;
-  const status = tools.declared.statuses().find((one) => one.place === place);
-  const kill = () => killCommand.run({ ...order, rest: `${name}@${host}` }, tools);
+  const status = context.declared.statuses().find((one) => one.place === place);
+  const kill = () => killCommand.run({ ...order, rest: `${name}@${host}` }, context);
   if (status?.isThere !== false) return kill();
   // It may exist already, while its worktree is set up.
   const killed = status.because === 'starting' && (await kill().catch(isNotThere));
   if (killed) return killed;
-  tools.declared.ending({ host, name });
+  context.declared.ending({ host, name });
   return replyWith(`⏹️ ${untrustedCode(place.label)} does not run, and stays ended until somebody starts it.`);
 }
 
@@ -48,11 +48,11 @@ function isNotThere(error: unknown): undefined {
   if (!isThreadmuxError(error, 'session_not_found')) throw error;
 }
 
-function placeOf({ rest, thread, channel }: CommandCall, tools: CommandContext, usage: string): DeclaredPlace {
-  const all = tools.declared.all();
+function placeOf({ rest, thread, channel }: CommandCall, context: CommandContext, usage: string): DeclaredPlace {
+  const all = context.declared.all();
   const text = rest.trim();
   if (text !== '') return requireDeclared(text, all, thread?.parentId ?? channel);
-  const record = thread && tools.threads.registry.get(thread.id);
+  const record = thread && context.threads.registry.get(thread.id);
   const own = record && all.find(({ host, name }) => host === record.host && name === record.sessionName);
   if (own !== undefined) return own;
   throw new ThreadmuxError('bad_usage', `\`${usage}\` needs the name of a declared session.`, {

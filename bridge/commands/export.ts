@@ -19,9 +19,9 @@ export const exportCommand: Command = {
   name: 'export',
   usage: '!export [name]',
   about: 'attach this thread, or that of a session, as a Markdown file',
-  async run(order, tools) {
-    const { id, title, parent } = threadFor(order, tools);
-    const { rest } = tools;
+  async run(order, context) {
+    const { id, title, parent } = threadFor(order, context);
+    const { rest } = context;
     const { messages, isAll } = await newestMessages(rest, id, MOST_MESSAGES);
     // The first message is in the channel. It has the id of the thread.
     const welcome = isAll ? await getMessage(rest, parent, id).catch(() => undefined) : undefined;
@@ -37,8 +37,8 @@ export const exportCommand: Command = {
       content: `📄 ${untrustedCode(title)}: ${what}`,
       files: [{ name, data: Buffer.from(made.text) }],
       async after() {
-        const record = tools.threads.registry.get(id);
-        if (order.thread?.id === id && record?.closed) await tools.threads.archive(id);
+        const record = context.threads.registry.get(id);
+        if (order.thread?.id === id && record?.closed) await context.threads.archive(id);
       },
     };
   },

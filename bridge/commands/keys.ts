@@ -41,14 +41,14 @@ export const keyCommand: Command = {
   name: 'key',
   usage: '!key <key…>',
   about: 'press keys, such as `!key Down Enter` (short: !esc !c !d !enter !tab !up !down)',
-  run: (order, tools) => pressAsked(order, order.rest.split(/\s+/).filter(Boolean).map(named), tools),
+  run: (order, context) => pressAsked(order, order.rest.split(/\s+/).filter(Boolean).map(named), context),
 };
 
 export const shortKeyCommands: readonly Command[] = ['esc', 'c', 'd', 'enter', 'tab', 'up', 'down'].map((name) => ({
   name,
   usage: `!${name}`,
   about: `press ${named(name)}`,
-  run: (order, tools) => pressAsked(order, [named(name)], tools),
+  run: (order, context) => pressAsked(order, [named(name)], context),
 }));
 
 function named(word: string): string {
@@ -56,20 +56,20 @@ function named(word: string): string {
 }
 
 /** The reply shows the screen, except in a terminal, whose output streams anyway. */
-async function pressAsked(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
-  const shown = await press(order, keys, tools);
-  const isTerminal = order.thread !== undefined && tools.streams.of(order.thread.id)?.kind === 'terminal';
+async function pressAsked(order: CommandCall, keys: readonly string[], context: CommandContext): Promise<CommandReply> {
+  const shown = await press(order, keys, context);
+  const isTerminal = order.thread !== undefined && context.streams.of(order.thread.id)?.kind === 'terminal';
   return isTerminal && !shown.content.startsWith('⚠️') ? replyWith(`⌨️ ${keys.join(' ')}`) : shown;
 }
 
 /** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
-async function press(order: CommandCall, keys: readonly string[], tools: CommandContext): Promise<CommandReply> {
-  const { pane, pressed } = await tools.pressing(order.thread?.id ?? '', async () => {
-    const pane = await paneToShow(order.thread, tools);
-    const guard = await guardOf(pane, order, checkedKeys(keys), tools);
-    return { pane, pressed: 'kind' in guard ? guard : await strike(pane, order, keys, guard, tools) };
+async function press(order: CommandCall, keys: readonly string[], context: CommandContext): Promise<CommandReply> {
+  const { pane, pressed } = await context.pressing(order.thread?.id ?? '', async () => {
+    const pane = await paneToShow(order.thread, context);
+    const guard = await guardOf(pane, order, checkedKeys(keys), context);
+    return { pane, pressed: 'kind' in guard ? guard : await strike(pane, order, keys, guard, context) };
   });
-  return shownAfter(pane, pressed, tools);
+  return shownAfter(pane, pressed, context);
 }
 
 /** They approve nothing, and an agent can be interrupted at any time. */
@@ -136,17 +136,17 @@ export async function pressUnder(
   order: CommandCall,
   { key, print, messageId }: KeyButton,
   used: UsedScreens,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<CommandReply | undefined> {
   const thread = order.thread?.id ?? '';
-  const done = await tools.pressing(thread, async () => {
+  const done = await context.pressing(thread, async () => {
     const last = used.get(thread);
     if (last?.print === print && isNewer(last?.tap ?? '0', messageId)) return undefined;
-    const pane = await paneToShow(order.thread, tools);
+    const pane = await paneToShow(order.thread, context);
     const { tmux, record } = pane;
-    const keys = tools.lastKeys.get(thread);
+    const keys = context.lastKeys.get(thread);
     if (keys?.written !== undefined && isNewer(keys.written, messageId) && !LEAVING.includes(key)) {
-      tools.lastKeys.set(thread, { ...keys, written: undefined });
+      context.lastKeys.set(thread, { ...keys, written: undefined });
       return { pane, pressed: CHANGED };
     }
     const seen = await lookAtPane(tmux, record);
@@ -154,18 +154,18 @@ export async function pressUnder(
     const { screen } = driver;
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
       return { pane, pressed: CHANGED };
-    if (tools.pendingKeys.isPending(thread, print) && !LEAVING.includes(key)) return { pane, pressed: NOT_TAKEN };
+    if (context.pendingKeys.isPending(thread, print) && !LEAVING.includes(key)) return { pane, pressed: NOT_TAKEN };
     // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
     const isFor = shows.length > 0 || (isAgent && !LEAVING.includes(key)) ? print : undefined;
     const guard = { pane: record, command: undefined, print: isFor, ...still };
-    const pressed = await strike(pane, order, [key], guard, tools, true);
+    const pressed = await strike(pane, order, [key], guard, context, true);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
-  return done && shownAfter(done.pane, done.pressed, tools);
+  return done && shownAfter(done.pane, done.pressed, context);
 }
 
 async function strike(
@@ -200,7 +200,7 @@ export async function untilKeysSettled(thread: string, { lastKeys, signal }: Com
 async function shownAfter(
   pane: FoundPane,
   pressed: Press | Refused | undefined,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<CommandReply> {
   if (pressed === undefined)
     return replyWith(
@@ -208,11 +208,11 @@ async function shownAfter(
     );
   if (pressed.kind !== 'refused') {
     await sleep(SEEN_AFTER_MS);
-    return showScreen(pane, tools);
+    return showScreen(pane, context);
   }
   const words = ownValue(LOOK_FIRST, pressed.because);
   if (words === undefined) return replyWith(`⚠️ Not pressed: ${WHY[pressed.because] ?? pressed.because}.`);
-  const shown = await showScreen(pane, tools);
+  const shown = await showScreen(pane, context);
   return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
 }
 
@@ -222,12 +222,12 @@ export const stopCommand: Command = {
   name: 'stop',
   usage: '!stop',
   about: 'interrupt the agent, a terminal (Ctrl-C) or a headless agent',
-  async run(order, tools) {
-    const stream = streamOf(order, tools);
-    if (stream?.kind === 'terminal') return pressAsked(order, ['C-c'], tools);
+  async run(order, context) {
+    const stream = streamOf(order, context);
+    if (stream?.kind === 'terminal') return pressAsked(order, ['C-c'], context);
     if (stream === undefined) {
-      const record = order.thread && tools.threads.registry.get(order.thread.id);
-      return pressAsked(order, driverOf(record?.agent ?? '').typing.interrupt, tools);
+      const record = order.thread && context.threads.registry.get(order.thread.id);
+      return pressAsked(order, driverOf(record?.agent ?? '').typing.interrupt, context);
     }
     return replyWith((await stream.agent.stop()) ? 'Stopping it.' : 'Nothing runs.');
   },

@@ -15,15 +15,15 @@ export const killCommand: Command = {
   name: 'kill',
   usage: '!kill <name>',
   about: 'end a session, terminal or headless agent by its exact name (`name@host` on another host)',
-  async run(order, tools) {
-    const { name, host } = parseLabel(order.rest.trim(), tools.config);
+  async run(order, context) {
+    const { name, host } = parseLabel(order.rest.trim(), context.config);
     if (name === '')
       throw new ThreadmuxError('bad_usage', '`!kill` needs the exact name of a session.', {
         hint: 'Example: `!kill shop`',
       });
-    const stream = tools.streams.named(order.rest.trim());
-    if (stream !== undefined) return endStream(stream, tools);
-    const found = (await findOurSessions(host, tools)).find(({ session }) => session.name === name);
+    const stream = context.streams.named(order.rest.trim());
+    if (stream !== undefined) return endStream(stream, context);
+    const found = (await findOurSessions(host, context)).find(({ session }) => session.name === name);
     if (found === undefined)
       throw new ThreadmuxError(
         'session_not_found',
@@ -37,14 +37,14 @@ export const killCommand: Command = {
       );
     const { record } = found;
     // Before its agent reports its exit, and before the end is noticed: both would say the same again.
-    if (record !== undefined) tools.threads.registry.change(record.thread, { closed: true, ending: true });
-    const undo = tools.declared.ending({ host, name, run: runOf(found.session) });
-    await killSession(tools.hosts.tmux(host), found.session).catch((error: unknown) => {
+    if (record !== undefined) context.threads.registry.change(record.thread, { closed: true, ending: true });
+    const undo = context.declared.ending({ host, name, run: runOf(found.session) });
+    await killSession(context.hosts.tmux(host), found.session).catch((error: unknown) => {
       undo();
-      if (record !== undefined) tools.threads.registry.change(record.thread, { closed: false, ending: false });
+      if (record !== undefined) context.threads.registry.change(record.thread, { closed: false, ending: false });
       throw error;
     });
-    const ended = `${untrustedCode(name)}${host === tools.config.defaultHost ? '' : ` on ${untrustedCode(host)}`} was ended`;
+    const ended = `${untrustedCode(name)}${host === context.config.defaultHost ? '' : ` on ${untrustedCode(host)}`} was ended`;
     if (record === undefined) return replyWith(`⏹️ ${ended}.`);
     const isHere = order.thread?.id === record.thread;
     const notice = endedNotice(record, order.by);
@@ -52,10 +52,10 @@ export const killCommand: Command = {
       ...(isHere ? notice : { content: `⏹️ ${ended}: <#${record.thread}>`, components: startButtons(record) }),
       async after() {
         const tell = async () => {
-          if (!isHere) await tools.say(record.thread, [order.id, 'ended'], notice);
-          await tools.threads.archive(record.thread, { ended: record });
+          if (!isHere) await context.postNotice(record.thread, [order.id, 'ended'], notice);
+          await context.threads.archive(record.thread, { ended: record });
         };
-        await tell().catch((error: Error) => tools.log.info('archiving a thread', { because: error.message }));
+        await tell().catch((error: Error) => context.log.info('archiving a thread', { because: error.message }));
       },
     };
   },

@@ -33,25 +33,25 @@ export const newCommand: Command = {
   usage: NEW_USAGE,
   about:
     'start a session: an agent, or the command after `--`. One that ended starts where it was. Without a name: restart this headless agent',
-  async run(order, tools) {
-    const stream = streamOf(order, tools);
+  async run(order, context) {
+    const stream = streamOf(order, context);
     if (order.rest === '' && stream?.kind === 'agent') return restartStream(stream);
     const asked = parseNewOptions(order.rest);
-    if (asked.host !== undefined) tools.hosts.get(asked.host); // an unknown host is said at once
-    const project = projectHere(order, tools);
-    const known = knownSession(asked, project, tools);
-    const { wanted, begun } = await beginSession(recall(asked, known, project, tools), tools);
+    if (asked.host !== undefined) context.hosts.get(asked.host); // an unknown host is said at once
+    const project = projectHere(order, context);
+    const known = knownSession(asked, project, context);
+    const { wanted, begun } = await beginSession(recall(asked, known, project, context), context);
     const name = untrustedCode(wanted.name);
     const { prompt } = asked;
     const unsent = prompt === undefined ? '' : '\nThe first message was not sent. Write it in its thread.';
     if (begun.is === 'there') return replyWith(`${name} already runs${begun.link}${unsent}`);
     const { thread } = begun;
-    if (prompt !== undefined) await sendFirstMessage(prompt, thread, order, tools);
+    if (prompt !== undefined) await sendFirstMessage(prompt, thread, order, context);
     if (begun.is !== 'up')
       return replyWith(`🔔 ${name} ${begun.is === 'asks' ? 'waits for you' : 'has not reported yet'}: <#${thread}>`);
     // Another host may have had a session of this name: say where it runs now.
     const host =
-      asked.host !== undefined || wanted.host === tools.config.defaultHost ? '' : ` on ${untrustedCode(wanted.host)}`;
+      asked.host !== undefined || wanted.host === context.config.defaultHost ? '' : ` on ${untrustedCode(wanted.host)}`;
     const isChosen = known !== undefined || project !== undefined;
     const place = !isChosen || asked.directory !== undefined ? '' : ` in ${untrustedCode(wanted.directory)}`;
     const where = `${host}${place}`;
@@ -131,24 +131,24 @@ export type BegunSession =
 /** Rejects if it could not be started, or quit at once. */
 export async function beginSession(
   wanted: WantedSession,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<{ wanted: WantedSession; begun: BegunSession }> {
   const { name, host } = wanted;
-  const { config } = tools;
-  const tmux = tools.hosts.tmux(host);
+  const { config } = context;
+  const tmux = context.hosts.tmux(host);
   const settings = settingsToStart(wanted.before, wanted.settings);
   const hasSettings = Object.keys(settings).length > 0;
-  const directory = outsideWorktrees(wanted, tools);
-  await checkBypass(settings, { ...wanted, directory }, tools);
-  const project = wanted.project ?? tools.threads.destinationOf({ host, directory })?.project;
+  const directory = outsideWorktrees(wanted, context);
+  await checkBypass(settings, { ...wanted, directory }, context);
+  const project = wanted.project ?? context.threads.destinationOf({ host, directory })?.project;
   const layers = (agent?: string) => (project === undefined ? settings : settingsOf(project, name, settings, agent));
   const declaredAgent = project?.sessions.find((one) => one.name === name)?.agent;
   const asked = settings.agent ?? (wanted.conversation === undefined ? declaredAgent : undefined);
   const expected = agentToStart(asked, wanted.before, layers(), config);
   const inForce = layers(expected.driver.name);
   const agent = agentStarted(wanted, expected, config);
-  const isLocal = tools.hosts.isLocal(host);
-  const environment = tools.environmentOf(agent ?? expected);
+  const isLocal = context.hosts.isLocal(host);
+  const environment = context.environmentOf(agent ?? expected);
   const launch =
     agent &&
     (await launchOn(
@@ -160,13 +160,13 @@ export async function beginSession(
         resume: resumeOf(wanted),
         settings: wanted.command === undefined ? inForce : settings,
       },
-      { ...tools, path: environment.PATH },
+      { ...context, path: environment.PATH },
     ));
-  if (agent !== undefined && launch === undefined) throw agentMissing(wanted, agent, tools);
+  if (agent !== undefined && launch === undefined) throw agentMissing(wanted, agent, context);
   const command = launch === undefined ? (wanted.command ?? []) : commandLine(launch, isLocal);
   const isDeclared = project !== undefined && wanted.command === undefined && isDeclaredIn(project, wanted, config);
   const declared = isDeclared ? (wanted.conversation === undefined ? 'new' : 'continued') : undefined;
-  const place = await takePlace({ ...wanted, directory, project, settings: inForce }, tools);
+  const place = await takePlace({ ...wanted, directory, project, settings: inForce }, context);
   const start = () =>
     newSession(tmux, {
       name,
@@ -175,7 +175,7 @@ export async function beginSession(
       command,
       remainOnExit: isDeclared ? true : 'at start',
       ...(isLocal
-        ? { environment: { ...variablesFor(agent, environment, launch), folder: tools.home.folder('state') } }
+        ? { environment: { ...variablesFor(agent, environment, launch), folder: context.home.folder('state') } }
         : {}),
       started: startedText({
         directory,
@@ -192,15 +192,15 @@ export async function beginSession(
     await killSession(tmux, there.session);
     return start();
   });
-  if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, tools) } };
+  if (!created) return { wanted, begun: { is: 'there', link: linkOf(wanted, session, context) } };
   // The pane of a declared session stays: its exit code says whether it crashed.
-  if (session.pane.dead && !isDeclared) throw await quitAtOnce({ wanted, session }, tools);
+  if (session.pane.dead && !isDeclared) throw await quitAtOnce({ wanted, session }, context);
   wanted.runs?.();
-  const thread = await bind(wanted, session, tools, agent === undefined ? 'ours' : 'no');
-  if (hasSettings) tools.threads.registry.change(thread.thread, { settings });
+  const thread = await bind(wanted, session, context, agent === undefined ? 'ours' : 'no');
+  if (hasSettings) context.threads.registry.change(thread.thread, { settings });
   await place.begin(thread);
   const starting = { wanted, session, thread, isAgent: agent !== undefined, isKept: isDeclared };
-  const is = wanted.runs ? 'silent' : await untilItSpeaks(starting, tools);
+  const is = wanted.runs ? 'silent' : await untilItSpeaks(starting, context);
   const { branch } = place;
   return { wanted, begun: { is, thread: thread.thread, session, branch, ...(agent === undefined ? { command } : {}) } };
 }
@@ -217,15 +217,15 @@ function isDeclaredIn(
 async function bind(
   { name, host, directory }: WantedSession,
   session: Session,
-  tools: CommandContext,
+  context: CommandContext,
   shell: 'no' | 'ours',
 ): Promise<ThreadRecord> {
   const found = toSessionPane(host, session.socket, session);
   const pane = { ...found, path: found.path || directory }; // tmux knows no directory of a program that has quit
-  const isOurs = tools.threads.destinationOf({ host, directory: pane.path })?.server.name === tools.server.name;
-  const thread = isOurs && (await tools.threads.ensure(pane, { directory: pane.path, shell }));
+  const isOurs = context.threads.destinationOf({ host, directory: pane.path })?.server.name === context.server.name;
+  const thread = isOurs && (await context.threads.ensure(pane, { directory: pane.path, shell }));
   if (thread) return thread;
-  await killSession(tools.hosts.tmux(host), session);
+  await killSession(context.hosts.tmux(host), session);
   throw new ThreadmuxError(
     'bad_usage',
     `${untrustedCode(name)} was not started, because no channel of this server is for sessions in ${untrustedCode(directory)}.`,
@@ -233,8 +233,8 @@ async function bind(
   );
 }
 
-function linkOf({ host }: WantedSession, session: Session, tools: CommandContext): string {
+function linkOf({ host }: WantedSession, session: Session, context: CommandContext): string {
   const pane = toSessionPane(host, '', session);
-  const record = tools.threads.registry.ofSession(host, pane);
-  return record?.server === tools.server.name ? `: <#${record.thread}>` : '.';
+  const record = context.threads.registry.ofSession(host, pane);
+  return record?.server === context.server.name ? `: <#${record.thread}>` : '.';
 }

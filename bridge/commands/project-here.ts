@@ -42,9 +42,9 @@ export async function checkBypass(
 export function knownSession(
   asked: NewOptions,
   project: Project | undefined,
-  tools: CommandContext,
+  context: CommandContext,
 ): ThreadRecord | undefined {
-  const { server, config, threads } = tools;
+  const { server, config, threads } = context;
   const isOurs = (one: ThreadRecord) =>
     one.server === server.name && (project === undefined || one.channel === project.channel);
   const defaultHost = project?.host ?? config.defaultHost;

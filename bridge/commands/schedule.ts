@@ -22,44 +22,44 @@ export const atCommand: Command = {
   name: 'at',
   usage: '!at <time> <message>',
   about: 'send a message later: `18:30`, `tomorrow 9:00`, `2026-12-24 09:00`, `+20m`',
-  run: (order, tools) => add(parseAt, order, tools),
+  run: (order, context) => add(parseAt, order, context),
 };
 
 export const everyCommand: Command = {
   name: 'every',
   usage: '!every <when> <message>',
   about: 'send a message again and again: `weekday 9:00`, `day 18:00`, `monday 8:30`, `2h`',
-  run: (order, tools) => add(parseEvery, order, tools),
+  run: (order, context) => add(parseEvery, order, context),
 };
 
 export const scheduleCommand: Command = {
   name: 'schedule',
   usage: '!schedule [cancel <number>]',
   about: 'list the scheduled messages, or cancel one',
-  async run(order, tools) {
+  async run(order, context) {
     const words = order.rest.trim();
-    if (words === '') return scheduleList(order, tools);
+    if (words === '') return scheduleList(order, context);
     const [, number] = /^cancel +#?(\d{1,9})$/i.exec(words) ?? [];
     if (number === undefined) throw new ThreadmuxError('bad_usage', 'Use `!schedule`, or `!schedule cancel <number>`.');
-    return replyWith(cancel(Number(number), order, tools));
+    return replyWith(cancel(Number(number), order, context));
   },
 };
 
 /** What replaces the message with the button. `isList`: the button of a list. */
-export function tapSchedule(id: number, isList: boolean, order: CommandCall, tools: CommandContext): MessageDraft {
-  const said = cancel(id, order, tools);
+export function tapSchedule(id: number, isList: boolean, order: CommandCall, context: CommandContext): MessageDraft {
+  const said = cancel(id, order, context);
   if (!isList) return { content: said, components: [] };
-  const list = scheduleList(order, tools);
+  const list = scheduleList(order, context);
   return { ...list, content: `${said}\n${list.content}`, components: list.components ?? [] };
 }
 
 async function add(
   parse: (words: string, clock: { readonly now: number; readonly zone: string }) => ParsedSchedule,
   order: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<CommandReply> {
   const { thread } = order;
-  const record = thread && tools.threads.registry.get(thread.id);
+  const record = thread && context.threads.registry.get(thread.id);
   if (thread === undefined || record === undefined || record.shell === 'terminal')
     throw new ThreadmuxError('bad_usage', 'Use this in the thread of an agent’s session.');
   if (record.closed) throw new ThreadmuxError('bad_usage', 'The session of this thread has ended. Start it first.');
@@ -67,9 +67,9 @@ async function add(
   const parsed = parse(cleanInbound(order.rest).trim(), { now: Date.now(), zone });
   if (parsed.kind === 'problem') throw new ThreadmuxError('bad_usage', parsed.problem);
   const { rule, due, text } = parsed;
-  await check(text, thread.id, tools);
+  await check(text, thread.id, context);
   const { id: origin, by: author, byId: authorId } = order;
-  const added = tools.scheduled.add({ origin, thread: thread.id, authorId, author, text, rule, due });
+  const added = context.scheduled.add({ origin, thread: thread.id, authorId, author, text, rule, due });
   const again = rule.kind === 'once' ? '' : `, then ${ruleText(rule)}`;
   return {
     content: `⏰ Scheduled as ${added.id}: ${fullTime(due, zone)}${again}.`,
@@ -78,7 +78,7 @@ async function add(
 }
 
 /** Nobody may be there to answer a question when it is sent. */
-async function check(text: string, thread: string, tools: CommandContext): Promise<void> {
+async function check(text: string, thread: string, context: CommandContext): Promise<void> {
   if (text.length > LONGEST)
     throw new ThreadmuxError('bad_usage', `A scheduled message has at most ${LONGEST} characters.`);
   if (text.startsWith('!'))
@@ -86,22 +86,22 @@ async function check(text: string, thread: string, tools: CommandContext): Promi
       'bad_usage',
       'Commands that begin with `!` cannot be scheduled, only messages for the agent.',
     );
-  const { commands } = driverOf(tools.threads.registry.get(thread)?.agent ?? '');
-  const decision = await decideSlash(text, commands, () => tools.slash.own(thread), tools.config.slashCommands);
+  const { commands } = driverOf(context.threads.registry.get(thread)?.agent ?? '');
+  const decision = await decideSlash(text, commands, () => context.slash.own(thread), context.config.slashCommands);
   if (decision.kind === 'ask')
     throw new ThreadmuxError('bad_usage', `\`/${decision.name}\` needs a confirmation, so it cannot be scheduled.`);
 }
 
 /** In a thread, only its own messages can be cancelled: a number is easily mistyped. */
-function cancel(id: number, order: CommandCall, tools: CommandContext): string {
-  const isHere = tools.scheduled.list(order.thread?.id).some((one) => one.id === id);
-  const one = isHere ? tools.scheduled.cancel(id) : undefined;
+function cancel(id: number, order: CommandCall, context: CommandContext): string {
+  const isHere = context.scheduled.list(order.thread?.id).some((one) => one.id === id);
+  const one = isHere ? context.scheduled.cancel(id) : undefined;
   if (one === undefined) return `⚠️ There is no scheduled message ${id} here. It was sent or cancelled already.`;
   return `⏰ Cancelled: “${untrustedLine(one.text, 100)}”.`;
 }
 
-function scheduleList(order: CommandCall, tools: CommandContext): CommandReply {
-  const all = tools.scheduled.list(order.thread?.id);
+function scheduleList(order: CommandCall, context: CommandContext): CommandReply {
+  const all = context.scheduled.list(order.thread?.id);
   if (all.length === 0)
     return replyWith('Nothing is scheduled. `!at 18:30 run the tests` in a session’s thread schedules a message.');
   const lines = all.slice(0, LISTED).map((one) => line(one, order.thread === undefined));

@@ -17,8 +17,8 @@ export const screenCommand: Command = {
   name: 'screen',
   usage: '!screen [image]',
   about: 'what the pane shows now, as text or as a picture',
-  run: async (order, tools) =>
-    showScreen(await paneToShow(order.thread, tools), tools, /^(?:image|picture)$/i.test(order.rest.trim())),
+  run: async (order, context) =>
+    showScreen(await paneToShow(order.thread, context), context, /^(?:image|picture)$/i.test(order.rest.trim())),
 };
 
 /** The last screen that was posted in each thread, and its message. */
@@ -62,12 +62,12 @@ function inWords(screen: string): string {
   return cut || 'An empty screen.';
 }
 
-export async function paneToShow(thread: ThreadRef | undefined, tools: CommandContext): Promise<FoundPane> {
+export async function paneToShow(thread: ThreadRef | undefined, context: CommandContext): Promise<FoundPane> {
   if (thread === undefined)
     throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
       hint: '`!sessions` lists the sessions and their threads.',
     });
-  const pane = await tools.panes.find(thread, true);
+  const pane = await context.panes.find(thread, true);
   if (pane === undefined)
     throw new ThreadmuxError('session_not_found', 'The session of this thread was not found.', {
       hint: '`!new` with its name starts it again.',

@@ -25,18 +25,22 @@ export function sessionOf({ thread }: CommandCall, { threads }: CommandContext):
 
 const WITHIN_MS = 4_000;
 
-export async function sessionStatus(record: ThreadRecord, order: CommandCall, tools: CommandContext): Promise<string> {
+export async function sessionStatus(
+  record: ThreadRecord,
+  order: CommandCall,
+  context: CommandContext,
+): Promise<string> {
   const { host, sessionName, cwd, claudeSession, closed } = record;
-  const isThere = !closed && tools.remote.state(host).kind !== 'unreachable';
+  const isThere = !closed && context.remote.state(host).kind !== 'unreachable';
   const ask = <T>(what: () => Promise<T | undefined>) =>
     isThere ? Promise.race([what().catch(() => undefined), sleep(WITHIN_MS, undefined, { ref: false })]) : undefined;
   const [repository, status, seen] = await Promise.all([
-    ask(() => repositoryAt(tools.hosts.get(host), cwd)),
-    ask(() => tools.statusOf(host, claudeSession)),
-    ask(() => screenNow(order, tools)),
+    ask(() => repositoryAt(context.hosts.get(host), cwd)),
+    ask(() => context.statusOf(host, claudeSession)),
+    ask(() => screenNow(order, context)),
   ]);
-  const { model, permissionMode } = settingsInForce(record, tools.threads);
-  const state: ShownState = closed ? { state: 'ended' } : (tools.states.get(record.thread) ?? derived(record, seen));
+  const { model, permissionMode } = settingsInForce(record, context.threads);
+  const state: ShownState = closed ? { state: 'ended' } : (context.states.get(record.thread) ?? derived(record, seen));
   const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
   const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode, seen.driver) : undefined;
   const about = [

@@ -21,9 +21,9 @@ export const sessionsCommand: Command = {
   name: 'sessions',
   usage: '!sessions',
   about: 'list all sessions on all hosts, and what they do',
-  async run(_order, tools) {
-    const lists = await Promise.all(tools.hosts.names().map((host) => listHost(host, tools)));
-    const lines = [...lists.flat(), ...notRunning(tools)];
+  async run(_order, context) {
+    const lists = await Promise.all(context.hosts.names().map((host) => listHost(host, context)));
+    const lines = [...lists.flat(), ...notRunning(context)];
     return replyWith(bounded(lines.length === 0 ? ['No sessions. Start one with `!new <name>`.'] : lines));
   },
 };
@@ -82,18 +82,18 @@ function serverOf(host: string, { session, record }: FoundSessions, threads: Thr
   return record?.server ?? threads.destinationOf({ host, directory: session.pane.path })?.server.name;
 }
 
-async function listHost(host: string, tools: CommandContext): Promise<readonly string[]> {
+async function listHost(host: string, context: CommandContext): Promise<readonly string[]> {
   try {
-    const found = await findOurSessions(host, tools);
-    const states = await shownStates(tools.hosts.tmux(host), found, tools.states.get, DEADLINE_MS);
-    return found.map((one, at) => line(one, states[at] ?? { state: 'shell' }, tools));
+    const found = await findOurSessions(host, context);
+    const states = await shownStates(context.hosts.tmux(host), found, context.states.get, DEADLINE_MS);
+    return found.map((one, at) => line(one, states[at] ?? { state: 'shell' }, context));
   } catch (error) {
-    const state = tools.remote.state(host);
+    const state = context.remote.state(host);
     const since = state.kind === 'unreachable' ? ` since <t:${Math.floor(state.since / 1_000)}:R>` : '';
     const why = untrustedReason(error).split('\n')[0];
-    const known = tools.threads.registry
+    const known = context.threads.registry
       .all()
-      .filter((one) => one.host === host && !one.closed && one.server === tools.server.name)
+      .filter((one) => one.host === host && !one.closed && one.server === context.server.name)
       .map((one) => `🔌 ${untrustedCode(`${one.sessionName}@${host}`)} <#${one.thread}> unreachable`);
     return [`🔌 ${untrustedCode(host)} is not reachable${since}: ${why}`, ...known];
   }

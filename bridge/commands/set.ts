@@ -30,18 +30,18 @@ export const setCommand: Command = {
   name: 'set',
   usage: '!set [model|mode|progress] [value]',
   about: 'show the settings of this thread, or change one, such as `!set model opus`; `default` removes it',
-  async run(order, tools) {
-    const record = sessionOf(order, tools);
+  async run(order, context) {
+    const record = sessionOf(order, context);
     if (record === undefined)
       throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.', {
         hint: 'Settings of all sessions are in the configuration: "defaults" of a project, or of the top level.',
       });
     const [name = '', ...words] = order.rest.split(/\s+/).filter(Boolean);
-    if (name === '') return replyWith(listText(record, tools));
+    if (name === '') return replyWith(listText(record, context));
     const setting = THREAD_SETTINGS.find((one) => one === name.toLowerCase());
     if (setting === undefined) throw new ThreadmuxError('bad_usage', oneOf(name, 'a setting', THREAD_SETTINGS));
-    if (words.length === 0) return replyWith(settingLine(setting, record, tools));
-    return change(order, setting, words.join(' '), record, tools);
+    if (words.length === 0) return replyWith(settingLine(setting, record, context));
+    return change(order, setting, words.join(' '), record, context);
   },
 };
 
@@ -50,39 +50,39 @@ async function change(
   setting: ThreadSetting,
   word: string,
   record: ThreadRecord,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<CommandReply> {
-  const { registry } = tools.threads;
+  const { registry } = context.threads;
   const given = word.toLowerCase() === 'default' ? {} : settingFor(setting, word);
-  await checkBypass(given, { host: record.host, directory: record.project || record.cwd }, tools);
+  await checkBypass(given, { host: record.host, directory: record.project || record.cwd }, context);
   const { [SETTING_KEYS[setting]]: _, ...others } = record.settings ?? {};
   const settings: SessionSettings = { ...others, ...given };
   const now = registry.change(record.thread, { settings }) ?? record;
-  const inForce = settingsInForce(now, tools.threads);
-  const line = `⚙️ ${settingLine(setting, now, tools)}`;
+  const inForce = settingsInForce(now, context.threads);
+  const line = `⚙️ ${settingLine(setting, now, context)}`;
   if (setting === 'progress') return replyWith(line);
   const driver = driverOf(record.agent);
   const later = `${driver.title} gets it at its next start.`;
   const runs = record.claudeSession !== '' && record.state !== 'ended' && !record.closed;
   if (!runs) return replyWith(`${line} ${later}`);
-  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, later, tools)}`);
+  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, later, context)}`);
   const text = driver.modelCommand?.(inForce.model ?? 'default');
   return text === undefined
     ? replyWith(`${line} ${later}`)
-    : applyModel(order, { line, text, title: driver.title }, tools);
+    : applyModel(order, { line, text, title: driver.title }, context);
 }
 
 /** The command is a message of its own: the reply carries its marks, and it waits as any other message does. */
 function applyModel(
   { thread, by, byId }: CommandCall,
   { line, text, title }: { readonly line: string; readonly text: string; readonly title: string },
-  tools: CommandContext,
+  context: CommandContext,
 ): CommandReply {
   return {
     content: `${line} Sent to ${title} as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
     async after(channelId, id) {
       if (id === undefined || thread === undefined) return;
-      tools.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
+      context.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
     },
   };
 }
@@ -91,16 +91,16 @@ async function applyMode(
   { id, thread, liveAt }: CommandCall,
   { permissionMode: wanted = 'default' }: SessionSettings,
   later: string,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<string> {
   // Keys are pressed only for a command that was received live: the pane may show something else since.
   if (!isFresh(liveAt, performance.now())) return `${later} To change it now, send this again.`;
-  const pane = thread && (await tools.panes.find(thread, true));
+  const pane = thread && (await context.panes.find(thread, true));
   if (thread === undefined || pane === undefined) return later;
   const driver = driverOf(pane.record.agent);
   const { modes: keys } = driver;
   if (keys === undefined) return later;
-  const done = await tools.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
+  const done = await context.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
   if (done.is === 'done') return `${driver.title} is in this mode now.`;
   if (done.is === 'hidden') {
     const between = done.hasPressed
@@ -128,9 +128,9 @@ function settingLine(name: SettingName | 'worktree', record: ThreadRecord, { thr
   return `${bold(name)}: ${untrustedCode(word)}, from ${FROM[from]}.`;
 }
 
-function listText(record: ThreadRecord, tools: CommandContext): string {
-  const more = settingsInForce(record, tools.threads).worktree === undefined ? [] : (['worktree'] as const);
-  const lines = [...THREAD_SETTINGS, ...more].map((name) => settingLine(name, record, tools));
+function listText(record: ThreadRecord, context: CommandContext): string {
+  const more = settingsInForce(record, context.threads).worktree === undefined ? [] : (['worktree'] as const);
+  const lines = [...THREAD_SETTINGS, ...more].map((name) => settingLine(name, record, context));
   return [...lines, '`!set model opus` changes one for this thread, and `!set model default` removes it.'].join('\n');
 }
 

@@ -153,38 +153,38 @@ function quoted(directory: string): string {
 const DEADLINE_MS = 1_500;
 
 /** A slow or unreachable host must not delay the suggestions of others. */
-export async function suggestions(interaction: Interaction, tools: CommandContext): Promise<readonly Suggestion[]> {
+export async function suggestions(interaction: Interaction, context: CommandContext): Promise<readonly Suggestion[]> {
   const focused = interaction.data?.options.find((option) => option.focused);
   const begun = String(focused?.value ?? '').toLowerCase();
   if (interaction.data?.name === CLAUDE_COMMAND)
-    return focused?.name === 'command' ? claudeCommands(begun, interaction.channel_id ?? '', tools) : [];
+    return focused?.name === 'command' ? claudeCommands(begun, interaction.channel_id ?? '', context) : [];
   const setting = focused?.name === 'value' ? optionOf(interaction, 'setting') : '';
   const option = setting || (focused?.name ?? '');
-  const names = await namesFor(option, String(focused?.value ?? ''), interaction.data?.name ?? '', tools);
+  const names = await namesFor(option, String(focused?.value ?? ''), interaction.data?.name ?? '', context);
   return names
     .filter((name) => focused?.name === 'dir' || name.toLowerCase().includes(begun))
     .map((name) => ({ name, value: name }));
 }
 
-async function namesFor(option: string, begun: string, command: string, tools: CommandContext) {
-  if (option === 'dir') return tools.directories.names(begun);
-  if (option === 'host') return tools.hosts.names();
+async function namesFor(option: string, begun: string, command: string, context: CommandContext) {
+  if (option === 'dir') return context.directories.names(begun);
+  if (option === 'host') return context.hosts.names();
   if (option === 'as') return ['text', 'image'];
-  if (option in SETTING_KEYS) return [...settingWords(option, tools), ...(command === 'set' ? ['default'] : [])];
+  if (option in SETTING_KEYS) return [...settingWords(option, context), ...(command === 'set' ? ['default'] : [])];
   if (option === 'setting') return THREAD_SETTINGS;
-  if (command === 'start' || command === 'stop-session') return tools.declared.all().map(({ label }) => label);
-  const streams = tools.streams.all().map((stream) => stream.record().name);
-  return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(tools))])];
+  if (command === 'start' || command === 'stop-session') return context.declared.all().map(({ label }) => label);
+  const streams = context.streams.all().map((stream) => stream.record().name);
+  return command === 'done' ? streams : [...new Set([...streams, ...(await sessionNames(context))])];
 }
 
 /** Each as "/name · owner · what it does"; the page shows the parts in its menu. */
-async function claudeCommands(begun: string, thread: string, tools: CommandContext): Promise<readonly Suggestion[]> {
-  const record = tools.threads.registry.get(thread);
+async function claudeCommands(begun: string, thread: string, context: CommandContext): Promise<readonly Suggestion[]> {
+  const record = context.threads.registry.get(thread);
   if (record === undefined) return []; // not the thread of a session
   const builtin = driverOf(record.agent).commands?.builtin ?? [];
   const late = sleep<readonly SlashCommand[]>(DEADLINE_MS, [], { ref: false });
-  const own = await Promise.race([tools.slash.own(thread), late]);
-  const only = tools.config.slashCommands;
+  const own = await Promise.race([context.slash.own(thread), late]);
+  const only = context.config.slashCommands;
   const word = begun.replace(/^\/+/, '');
   const all = [...own, ...builtin].filter(({ name }) => only === undefined || only.includes(`/${name}`));
   const begins = ({ name, aliases = [] }: SlashCommand) => [name, ...aliases].some((one) => one.startsWith(word));
@@ -195,10 +195,10 @@ async function claudeCommands(begun: string, thread: string, tools: CommandConte
   }));
 }
 
-async function sessionNames(tools: CommandContext): Promise<readonly string[]> {
-  const { hosts, config } = tools;
+async function sessionNames(context: CommandContext): Promise<readonly string[]> {
+  const { hosts, config } = context;
   const lists = hosts.names().map(async (host) => {
-    const found = await findOurSessions(host, tools, DEADLINE_MS).catch(() => []);
+    const found = await findOurSessions(host, context, DEADLINE_MS).catch(() => []);
     return found.map(({ session }) => labelOf({ name: session.name, host }, config));
   });
   const late = sleep<readonly string[]>(DEADLINE_MS, [], { ref: false });

@@ -18,13 +18,13 @@ export async function startAgain(
   tap: StartTap,
   interaction: Interaction,
   order: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
-  const { rest, threads } = tools;
+  const { rest, threads } = context;
   // A tap cannot be answered in an archived thread.
   if (order.thread?.archived) await threads.reopen(order.thread.id).catch(() => {}); // the tap's answer fails with a reason
   if (!(await takeTap(rest, interaction))) return;
-  const reply = await begin(tap, order, tools);
+  const reply = await begin(tap, order, context);
   if (reply.isUp) {
     await followUp(rest, interaction, { content: reply.text, components: [] });
     return;
@@ -38,10 +38,10 @@ export async function startAgain(
 async function begin(
   { thread, conversation }: StartTap,
   order: CommandCall,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<{ readonly isUp: boolean; readonly text: string }> {
-  const before = tools.threads.registry.get(thread);
-  if (before?.server !== tools.server.name || (conversation !== undefined && !isConversation(conversation)))
+  const before = context.threads.registry.get(thread);
+  if (before?.server !== context.server.name || (conversation !== undefined && !isConversation(conversation)))
     return { isUp: false, text: 'This session is no longer known. `!new <name>` in the channel starts a new one.' };
   try {
     const { directory, command } = startOf(before);
@@ -56,14 +56,14 @@ async function begin(
         directory: conversation === undefined ? directory : before.project || directory,
         command: command.length > 0 ? command : undefined,
       },
-      tools,
+      context,
     );
     if (begun.is === 'there') return { isUp: false, text: `${untrustedCode(name)} already runs${begun.link}` };
     const what = conversation === undefined ? 'Started again' : 'Continued';
     const link = order.thread?.id === begun.thread ? '.' : `: <#${begun.thread}>`;
     return { isUp: true, text: `⏹️ Ended. ▶️ ${what} by ${untrustedText(order.by)}${link}` };
   } catch (error) {
-    tools.log.info('starting a session again', { because: (error as Error).message });
+    context.log.info('starting a session again', { because: (error as Error).message });
     return { isUp: false, text: `⚠️ ${untrustedHint(error)}` };
   }
 }

@@ -21,9 +21,9 @@ export const terminalCommand: Command = {
   name: 'terminal',
   usage: '!terminal <dir> <command>',
   about: 'run a command in a project (`mini:shop` on another host) and stream its output into a new thread',
-  async run(order, tools) {
+  async run(order, context) {
     const { dir, rest: asked } = parseStream(order.rest, TERMINAL_HINT);
-    const stream = await beginTerminal({ id: order.id, dir, asked }, tools);
+    const stream = await beginTerminal({ id: order.id, dir, asked }, context);
     return replyWith(`🖥️ ${untrustedCode(stream.record().name)} is up: <#${stream.record().thread}>`);
   },
 };
@@ -32,11 +32,11 @@ export const agentCommand: Command = {
   name: 'agent',
   usage: '!agent <dir> [--agent <name>] [--skip-permissions] <prompt>',
   about: 'run an agent without a terminal, in a new thread (`mini:shop` on another host)',
-  async run(order, tools) {
+  async run(order, context) {
     const { dir, rest } = parseStream(order.rest, AGENT_HINT);
     const wanted = parseAgentOptions(rest);
     if (wanted.asked === '') throw usage('`!agent` needs a prompt', AGENT_HINT);
-    const stream = await beginAgent({ id: order.id, dir, ...wanted }, tools);
+    const stream = await beginAgent({ id: order.id, dir, ...wanted }, context);
     return replyWith(`🤖 ${untrustedCode(stream.record().name)} is at work: <#${stream.record().thread}>`);
   },
 };
@@ -45,9 +45,9 @@ export const doneCommand: Command = {
   name: 'done',
   usage: '!done [name]',
   about: 'end this terminal or headless agent, post a summary and archive its thread',
-  async run(order, tools) {
+  async run(order, context) {
     const name = order.rest.trim();
-    const stream = name === '' ? streamOf(order, tools) : tools.streams.named(name);
+    const stream = name === '' ? streamOf(order, context) : context.streams.named(name);
     if (stream === undefined)
       throw usage(
         name === ''
@@ -55,7 +55,7 @@ export const doneCommand: Command = {
           : `There is no terminal or headless agent ${untrustedCode(name)}.`,
         '`!status` lists them; `!kill <name>` ends a session.',
       );
-    return endStream(stream, tools);
+    return endStream(stream, context);
   },
 };
 
@@ -63,10 +63,10 @@ export const statusCommand: Command = {
   name: 'status',
   usage: '!status',
   about: 'what this session does; in the channel: all terminals and headless agents',
-  async run(order, tools) {
-    const record = sessionOf(order, tools);
-    if (record !== undefined) return replyWith(await sessionStatus(record, order, tools));
-    const { streams, config, states } = tools;
+  async run(order, context) {
+    const record = sessionOf(order, context);
+    if (record !== undefined) return replyWith(await sessionStatus(record, order, context));
+    const { streams, config, states } = context;
     const all = streams.all();
     if (all.length === 0)
       return replyWith(
@@ -82,15 +82,15 @@ export const statusCommand: Command = {
 };
 
 /** For `!kill` and `!done`: ends it, posts the summary here and in its thread, and archives the thread. */
-export async function endStream(stream: StreamThread, tools: CommandContext): Promise<CommandReply> {
+export async function endStream(stream: StreamThread, context: CommandContext): Promise<CommandReply> {
   const { name, thread } = stream.record();
-  const summary = await tools.streams.end(stream);
+  const summary = await context.streams.end(stream);
   const content = `⏹️ ${untrustedCode(name)}: ${summary}`;
   return {
     content,
     async after(said) {
-      if (said !== thread) await tools.say(thread, ['ended', name], { content, silent: true });
-      await archiveThread(tools.rest, thread);
+      if (said !== thread) await context.postNotice(thread, ['ended', name], { content, silent: true });
+      await archiveThread(context.rest, thread);
     },
   };
 }
@@ -147,23 +147,23 @@ interface AskedStream {
 
 export function beginTerminal(
   asked: Omit<AskedStream, 'skipPermissions'>,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<StreamThread> {
-  return begin('terminal', { ...asked, skipPermissions: false }, tools);
+  return begin('terminal', { ...asked, skipPermissions: false }, context);
 }
 
 /** And gives it the prompt. */
-export async function beginAgent(asked: AskedStream, tools: CommandContext): Promise<StreamThread> {
-  const { host, isHere } = placeOf(asked, tools);
-  const agent = await headlessAgent(asked, tools);
+export async function beginAgent(asked: AskedStream, context: CommandContext): Promise<StreamThread> {
+  const { host, isHere } = placeOf(asked, context);
+  const agent = await headlessAgent(asked, context);
   const program = agent.command[0] ?? agent.driver.name;
   // Our own PATH counts only here.
-  const path = isHere ? (tools.environmentOf(agent).PATH ?? '') : '';
-  if ((await findProgram({ host, program, path }, tools.hosts)) === undefined)
+  const path = isHere ? (context.environmentOf(agent).PATH ?? '') : '';
+  if ((await findProgram({ host, program, path }, context.hosts)) === undefined)
     throw new ThreadmuxError('not_found', `${untrustedCode(program)} was not found on ${untrustedCode(host)}`, {
       hint: `Install ${agent.driver.title}, in the PATH of your login shell, or give its command in "agents".`,
     });
-  const stream = await begin('agent', asked, tools, agent.driver);
+  const stream = await begin('agent', asked, context, agent.driver);
   if (stream.kind === 'agent') stream.agent.ask({ id: asked.id, text: asked.asked });
   return stream;
 }
@@ -179,12 +179,12 @@ function placeOf({ dir }: AskedStream, { directories, config }: CommandContext) 
 }
 
 /** The agent that was asked for, or that of the project. */
-async function headlessAgent(asked: AskedStream, tools: CommandContext): Promise<ConfiguredAgent> {
-  const { config, threads } = tools;
+async function headlessAgent(asked: AskedStream, context: CommandContext): Promise<ConfiguredAgent> {
+  const { config, threads } = context;
   const { agent: name } = asked;
   const names = allDrivers().map((driver) => driver.name);
   if (name !== undefined) settingFor('agent', name, names);
-  const { host, resolve } = placeOf(asked, tools);
+  const { host, resolve } = placeOf(asked, context);
   const project = name === undefined ? threads.destinationOf({ host, directory: await resolve() })?.project : undefined;
   const agent = configuredAgent(config, name ?? project?.defaults.agent ?? project?.agent ?? config.agent);
   if (agent.driver.headless !== undefined) return agent;
@@ -198,23 +198,23 @@ async function headlessAgent(asked: AskedStream, tools: CommandContext): Promise
 async function begin(
   kind: StreamThread['kind'],
   stream: AskedStream,
-  tools: CommandContext,
+  context: CommandContext,
   agent?: AgentDriver,
 ): Promise<StreamThread> {
   const { id: order, asked, skipPermissions } = stream;
-  const { host, isHere, resolve } = placeOf(stream, tools);
+  const { host, isHere, resolve } = placeOf(stream, context);
   if (skipPermissions && !isHere)
     throw usage(
       `An agent may not skip permissions on ${untrustedCode(host)}.`,
       'Omit `--skip-permissions`: that is possible only on this machine.',
     );
   const dir = await resolve();
-  if (skipPermissions && !(await tools.directories.isWithin(dir, tools.config.skipPermissions)))
+  if (skipPermissions && !(await context.directories.isWithin(dir, context.config.skipPermissions)))
     throw usage(
       `An agent may not skip permissions in ${untrustedCode(stream.dir)}.`,
       'Omit `--skip-permissions`, or add the folder to "skipPermissions" in the configuration.',
     );
-  return tools.streams.begin({ kind, host, dir, asked, order, skipPermissions, ...(agent && { agent }) });
+  return context.streams.begin({ kind, host, dir, asked, order, skipPermissions, ...(agent && { agent }) });
 }
 
 function line(stream: StreamThread, states: SessionStates): string {

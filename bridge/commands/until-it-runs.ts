@@ -34,17 +34,17 @@ interface Starting {
  * Waits for the agent's first report, or a moment for another program. If the agent asks something first (such as whether to trust
  * the folder), the thread has a card for it.
  */
-export async function untilItSpeaks(starting: Starting, tools: CommandContext): Promise<'up' | 'asks' | 'silent'> {
+export async function untilItSpeaks(starting: Starting, context: CommandContext): Promise<'up' | 'asks' | 'silent'> {
   const { wanted, session, thread, isAgent } = starting;
   const began = Date.now();
-  const tmux = tools.hosts.tmux(wanted.host);
+  const tmux = context.hosts.tmux(wanted.host);
   const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
   const driver = driverOf(thread.agent);
-  const record = () => tools.threads.registry.get(thread.thread);
+  const record = () => context.threads.registry.get(thread.thread);
   const isUp = () => (isAgent ? record()?.claudeSession !== '' : Date.now() - began > OTHER_PROGRAM_MS);
   for (;;) {
     const seen = await lookAtPane(tmux, ref);
-    if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, tools);
+    if (seen.kind === 'gone' || seen.dead) throw await quitAtOnce(starting, context);
     const waitedMs = Date.now() - began;
     const asks =
       isAgent && waitedMs > ASKS_AFTER_MS && (hasDialog(seen.text, driver.screen) || record()?.dialog !== undefined);
@@ -52,8 +52,8 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
       // From now on the pane closes with its program.
       if (!starting.isKept && !(await stopKeeping(tmux, session))) continue;
       if (isUp()) return 'up';
-      const hasCard = asks && (await tools.dialogs.look(thread.thread));
-      if (!hasCard) await showItsScreen(thread, tools);
+      const hasCard = asks && (await context.dialogs.look(thread.thread));
+      if (!hasCard) await showItsScreen(thread, context);
       return asks ? 'asks' : 'silent';
     }
     await sleep(isAgent ? 300 : 100, undefined, { ref: false }); // the next process goes on with it
@@ -62,12 +62,12 @@ export async function untilItSpeaks(starting: Starting, tools: CommandContext): 
 
 async function showItsScreen(
   { thread: id, title, channel, panePid, agent }: ThreadRecord,
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
-  const pane = await tools.panes.find({ id, title, parentId: channel });
-  const shown = pane === undefined ? replyWith('') : await showScreen(pane, tools);
+  const pane = await context.panes.find({ id, title, parentId: channel });
+  const shown = pane === undefined ? replyWith('') : await showScreen(pane, context);
   const words = `${driverOf(agent).title} has not reported yet. This is what its pane shows.`;
-  await tools.say(id, [id, 'starts', panePid], {
+  await context.postNotice(id, [id, 'starts', panePid], {
     ...shown,
     content: cutMessage(`🔔 ${words}\n${pane === undefined ? '' : shown.content}`, 2_000),
   });
@@ -76,9 +76,9 @@ async function showItsScreen(
 /** Removes what is left of the session, and remembers it as it was before. Its thread, if it has one yet, says why it is closed. */
 export async function quitAtOnce(
   { wanted, session, thread }: Pick<Starting, 'wanted' | 'session'> & { readonly thread?: ThreadRecord },
-  tools: CommandContext,
+  context: CommandContext,
 ): Promise<ThreadmuxError> {
-  const tmux = tools.hosts.tmux(wanted.host);
+  const tmux = context.hosts.tmux(wanted.host);
   const ref = { serverPid: session.serverPid, paneId: session.pane.id, panePid: session.pane.pid };
   const seen = await lookForExit(tmux, ref, QUIT_HISTORY);
   if (seen.kind === 'pane') await killSession(tmux, session).catch(() => {}); // it ended by itself
@@ -89,11 +89,11 @@ export async function quitAtOnce(
     const { before } = wanted;
     if (before !== undefined) {
       const { claudeSession, project, transcript, started, shell, cwd } = before;
-      tools.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
+      context.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
     }
     const content = `⏹️ It ${how}. ${hint}`;
-    await tools.say(thread.thread, [thread.thread, 'quit', session.pane.pid], { content, silent: true });
-    await tools.threads.archive(thread.thread, { ended: thread });
+    await context.postNotice(thread.thread, [thread.thread, 'quit', session.pane.pid], { content, silent: true });
+    await context.threads.archive(thread.thread, { ended: thread });
   }
   return new ThreadmuxError('session_not_found', `${untrustedCode(wanted.name)} ${how}. ${said}`, { hint });
 }

@@ -37,6 +37,6 @@ export interface DeclaredSessions {
 export interface DeclaredOptions extends ServerParts {
   /** The file with what is remembered. */
   readonly path: string;
-  readonly tools: () => CommandContext;
+  readonly context: () => CommandContext;
   readonly pausesMs?: readonly number[] | undefined;
 }

@@ -39,7 +39,7 @@ const CLOSE_MS = 1_500;
 const keyOf = ({ host, name }: { readonly host: string; readonly name: string }) => `${host} ${name}`;
 
 export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessions {
-  const { home, config, hosts, threads, remote, server, log, tools } = options;
+  const { home, config, hosts, threads, remote, server, log, context } = options;
   const { registry } = threads;
   const memory = openDeclaredMemory(options.path);
   const runsOn = createRunLooks(hosts, registry);
@@ -97,7 +97,7 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     remember(place, now);
     setThere(place, !isOver);
     if (seen.is === 'alive' && pane !== undefined) {
-      const prompted = await givePrompt({ place, pane, memory: now }, tools());
+      const prompted = await givePrompt({ place, pane, memory: now }, context());
       const last = memory.get(keyOf(place));
       return last.prompted === prompted ? undefined : remember(place, { ...last, prompted });
     }
@@ -148,7 +148,10 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
     const name = parseSessionName(place.name);
     const ours = registry.all().filter((one) => one.server === server.name);
     const before = rememberedSession(ours, { name, host, defaultHost: host });
-    const { begun } = await beginSession({ name, host, directory, command: undefined, before, project, runs }, tools());
+    const { begun } = await beginSession(
+      { name, host, directory, command: undefined, before, project, runs },
+      context(),
+    );
     if (begun.is === 'there') return begun;
     const run = runOf(begun.session);
     const { ended, ...known } = memory.get(keyOf(place));
@@ -206,8 +209,8 @@ export function createDeclaredSessions(options: DeclaredOptions): DeclaredSessio
         if (begun.is === 'there' || place.prompt === undefined) return { begun, first: undefined };
         const run = runText(runOf(begun.session));
         const prompt = { text: place.prompt, thread: begun.thread, run, before: message };
-        const first = await postPrompt(prompt, tools());
-        if (first !== undefined) tools().store(first);
+        const first = await postPrompt(prompt, context());
+        if (first !== undefined) context().store(first);
         remember(place, { ...memory.get(keyOf(place)), prompted: run });
         return { begun, first };
       }),

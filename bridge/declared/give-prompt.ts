@@ -18,8 +18,11 @@ interface Running {
 }
 
 /** Resolves with the run that has its prompt. */
-export async function givePrompt({ place, pane, memory }: Running, tools: CommandContext): Promise<string | undefined> {
-  const { threads } = tools;
+export async function givePrompt(
+  { place, pane, memory }: Running,
+  context: CommandContext,
+): Promise<string | undefined> {
+  const { threads } = context;
   const run = runText(pane);
   const known = threads.registry.ofSession(pane.host, pane);
   if (known !== undefined && memory.prompted === run) return run;
@@ -28,12 +31,12 @@ export async function givePrompt({ place, pane, memory }: Running, tools: Comman
     known ??
     // Somebody else started it, or the bridge was killed before it created the thread.
     (await threads.ensure(session, { directory: pane.path, shell: isDeclaredStart(pane.started) ? 'no' : 'found' }));
-  const getsIt = getsPrompt(pane.started, tools.config.host) && memory.prompted !== run;
+  const getsIt = getsPrompt(pane.started, context.config.host) && memory.prompted !== run;
   if (record === undefined || !getsIt) return memory.prompted;
   if (place.prompt === undefined) return run;
-  const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, tools);
-  const thread = await tools.known.find(record.thread);
-  if (prompt !== undefined && thread !== undefined) tools.accept(prompt, thread);
+  const prompt = await postPrompt({ text: place.prompt, thread: record.thread, run }, context);
+  const thread = await context.known.find(record.thread);
+  if (prompt !== undefined && thread !== undefined) context.accept(prompt, thread);
   return run;
 }
 
@@ -48,10 +51,10 @@ interface PostedPrompt {
 /** Undefined if it was taken before. */
 export async function postPrompt(
   { text, thread, run, before }: PostedPrompt,
-  { home, threads, server, say }: CommandContext,
+  { home, threads, server, postNotice }: CommandContext,
 ): Promise<AcceptedMessage | undefined> {
   // The same message after a crash, because of its nonce.
-  const id = await say(thread, ['prompt', run], { content: shownPart(text), silent: true });
+  const id = await postNotice(thread, ['prompt', run], { content: shownPart(text), silent: true });
   const isTaken =
     id === undefined ||
     existsSync(join(home.folder('inbox'), `${id}.json`)) ||

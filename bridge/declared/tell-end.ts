@@ -58,7 +58,7 @@ function say(what: string, more: string, { place, next, crashes }: Ended, parts:
   const said = { content, components, silent: next.do !== 'give up' };
   const where = lastThread(place, parts) ?? place.project.channel;
   parts
-    .say(where, ['crash', place.label, crashes.at(-1) ?? 0], said)
+    .postNotice(where, ['crash', place.label, crashes.at(-1) ?? 0], said)
     .catch((error: Error) => parts.log.info('saying that a session has ended', { because: error.message }));
 }
 

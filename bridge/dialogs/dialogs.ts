@@ -54,7 +54,7 @@ interface DialogsParts extends ServerParts {
 const AGAIN_MS = 3_000;
 
 export function createDialogs(parts: DialogsParts): Dialogs {
-  const { hosts, prompts, rest, say, states, signal, log } = parts;
+  const { hosts, prompts, rest, postNotice, states, signal, log } = parts;
   /** A question of a program has no dialog. */
   const isAsked = (thread: string) => prompts.inThread(thread).some(({ ofProgram }) => !ofProgram);
   const { registry } = parts.threads;
@@ -164,7 +164,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const about = { print, which: dialog.which, title: dialogTitle(dialog, driver.title), message: '' };
     const card = before ?? { ...about, id: randomBytes(12).toString('base64url') };
     registry.change(thread, { dialog: card });
-    const message = await say(thread, ['dialog', card.id], cardDraft(dialog, print, driver.title));
+    const message = await postNotice(thread, ['dialog', card.id], cardDraft(dialog, print, driver.title));
     return note(thread, card, { message: message ?? 'deleted' });
   }
 
@@ -177,7 +177,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     ends.note(thread);
     const content = endOfCard(card, how, driverOf(registry.get(thread)?.agent ?? '').title);
     // Killed before the answer of Discord: the nonce finds the message.
-    const message = card.message || (await say(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
+    const message =
+      card.message || (await postNotice(thread, ['dialog', card.id], { content, silent: true })) || 'deleted';
     if (message !== 'deleted') await edit(thread, message, { content, components: [] });
     registry.change(thread, { dialog: undefined });
     return false;
@@ -197,7 +198,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const head = `📋 ${bold(dialogTitle(seen.dialog, seen.driver.title))}${reason}`;
     const id = randomBytes(12).toString('base64url');
     for (const [at, content] of panelTexts(seen.dialog, head).entries())
-      await say(thread, ['panel', id, at], { content, silent: true });
+      await postNotice(thread, ['panel', id, at], { content, silent: true });
     const isGone = await parts.pressing(thread, () => dismissPanel(pane, seen));
     log.info('panel', { thread, which: seen.dialog.which, closed: isGone });
     states.lookSoon(thread);

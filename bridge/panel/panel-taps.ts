@@ -17,8 +17,12 @@ import { sendFirstMessage } from '../own-messages.ts';
 const KINDS = ['start', 'end', 'start-all', 'new-session'] as const;
 
 /** False if the tap belongs to something else. */
-export async function tapPanel(interaction: Interaction, order: CommandCall, tools: CommandContext): Promise<boolean> {
-  const { rest } = tools;
+export async function tapPanel(
+  interaction: Interaction,
+  order: CommandCall,
+  context: CommandContext,
+): Promise<boolean> {
+  const { rest } = context;
   const [kind, ...more] = (interaction.data?.custom_id ?? '').split(':');
   const what = KINDS.find((one) => one === kind);
   if (what === undefined) return false;
@@ -27,11 +31,11 @@ export async function tapPanel(interaction: Interaction, order: CommandCall, too
     return true;
   }
   // A tap cannot be answered in an archived thread.
-  if (order.thread?.archived) await tools.threads.reopen(order.thread.id).catch(() => {}); // the answer fails with a reason
+  if (order.thread?.archived) await context.threads.reopen(order.thread.id).catch(() => {}); // the answer fails with a reason
   if (!(await takeTap(rest, interaction))) return true;
   const label = more.join(':') || (interaction.data?.values[0] ?? '');
-  const text = await act(what, label, { interaction, order, tools }).catch((error: unknown) => {
-    tools.log.info('a tap on the panel', { kind: what, because: (error as Error).message });
+  const text = await act(what, label, { interaction, order, context }).catch((error: unknown) => {
+    context.log.info('a tap on the panel', { kind: what, because: (error as Error).message });
     return `⚠️ ${untrustedHint(error)}`;
   });
   if (text !== '') await followUpPrivately(rest, interaction, text);
@@ -41,41 +45,41 @@ export async function tapPanel(interaction: Interaction, order: CommandCall, too
 interface Tapped {
   readonly interaction: Interaction;
   readonly order: CommandCall;
-  readonly tools: CommandContext;
+  readonly context: CommandContext;
 }
 
 async function act(what: (typeof KINDS)[number], label: string, tap: Tapped): Promise<string> {
-  const { order, tools, interaction } = tap;
-  const all = tools.declared.all();
+  const { order, context, interaction } = tap;
+  const all = context.declared.all();
   const channel = order.thread?.parentId ?? interaction.channel_id ?? '';
   switch (what) {
     case 'start':
-      return (await startDeclared(requireDeclared(label, all, channel), tools)).content;
+      return (await startDeclared(requireDeclared(label, all, channel), context)).content;
     case 'end': {
       const place = findDeclared(label, all, channel);
-      const name = label.includes('@') ? label : `${label}@${tools.config.defaultHost}`;
+      const name = label.includes('@') ? label : `${label}@${context.config.defaultHost}`;
       const reply = await (place
-        ? stopDeclared(place, order, tools)
-        : killCommand.run({ ...order, rest: name }, tools));
+        ? stopDeclared(place, order, context)
+        : killCommand.run({ ...order, rest: name }, context));
       await reply.after?.(channel, undefined);
       return reply.content;
     }
     case 'start-all':
-      return startAll(channel, tools);
+      return startAll(channel, context);
     case 'new-session':
       return newFromForm(channel, tap);
   }
 }
 
-async function startAll(channel: string, tools: CommandContext): Promise<string> {
-  const stopped = tools.declared
+async function startAll(channel: string, context: CommandContext): Promise<string> {
+  const stopped = context.declared
     .statuses()
     .filter(
       ({ place, because }) => place.project.channel === channel && because !== undefined && because !== 'starting',
     );
   const replies = await Promise.all(
     stopped.map(({ place }) =>
-      startDeclared(place, tools)
+      startDeclared(place, context)
         .then(({ content }) => content)
         .catch((error: unknown) => `⚠️ ${untrustedHint(error)}`),
     ),
@@ -83,18 +87,18 @@ async function startAll(channel: string, tools: CommandContext): Promise<string>
   return replies.join('\n') || 'All declared sessions run.';
 }
 
-async function newFromForm(channel: string, { interaction, order, tools }: Tapped): Promise<string> {
+async function newFromForm(channel: string, { interaction, order, context }: Tapped): Promise<string> {
   const field = (id: string) => interaction.data?.components.find((one) => one.custom_id === id)?.value.trim() ?? '';
   const [directory, prompt, model] = [field('directory'), field('prompt'), field('model')];
   const name = parseSessionName(field('name'));
   if (model !== '' && !isModelName(model))
     throw new ThreadmuxError('bad_usage', `${untrustedCode(model)} is not the name of a model, such as \`opus\`.`);
-  const project = projectHere(order, tools);
-  const isShared = tools.threads.projects().some((one) => one.channel === channel && one.path !== '');
+  const project = projectHere(order, context);
+  const isShared = context.threads.projects().some((one) => one.channel === channel && one.path !== '');
   if (directory === '' && project === undefined && isShared)
     throw new ThreadmuxError('bad_usage', 'This channel is for several projects.', { hint: 'Give a directory.' });
-  const host = project?.host ?? tools.config.defaultHost;
-  const ours = tools.threads.registry.all().filter(({ server }) => server === tools.server.name);
+  const host = project?.host ?? context.config.defaultHost;
+  const ours = context.threads.registry.all().filter(({ server }) => server === context.server.name);
   const { begun } = await beginSession(
     {
       name,
@@ -104,10 +108,10 @@ async function newFromForm(channel: string, { interaction, order, tools }: Tappe
       before: rememberedSession(ours, { name, host, defaultHost: host }),
       settings: model === '' ? undefined : { model },
     },
-    tools,
+    context,
   );
   if (begun.is === 'there') return `${untrustedCode(name)} already runs${begun.link}`;
-  if (prompt !== '') await sendFirstMessage(prompt, begun.thread, order, tools);
+  if (prompt !== '') await sendFirstMessage(prompt, begun.thread, order, context);
   return `▶️ ${untrustedCode(name)} is up: <#${begun.thread}>`;
 }
 

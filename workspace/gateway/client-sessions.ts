@@ -160,8 +160,8 @@ export function tokenIn(data: unknown): string {
 }
 
 // The first events of a new session: READY, then the guild with its channel, active threads and members.
-export function greet(world: WorkspaceContext, session: ClientSession, gatewayUrl: string): void {
-  const { identity, messageContentIntent } = world;
+export function greet(context: WorkspaceContext, session: ClientSession, gatewayUrl: string): void {
+  const { identity, messageContentIntent } = context;
   sendToSession(session, 'READY', {
     v: 10,
     user: wireMe(identity, session.viewer.actor),
@@ -181,13 +181,13 @@ export function greet(world: WorkspaceContext, session: ClientSession, gatewayUr
   });
   const all = session.viewer.actor === 'person';
   if (all || (session.intents & INTENT_BITS.guilds) !== 0)
-    sendToSession(session, 'GUILD_CREATE', guildFor(world, session));
-  if (all) sendToSession(session, STATES_EVENT, statesOf(world));
-  if (all) sendToSession(session, PANEL_EVENT, panelOf(world));
+    sendToSession(session, 'GUILD_CREATE', guildFor(context, session));
+  if (all) sendToSession(session, STATES_EVENT, statesOf(context));
+  if (all) sendToSession(session, PANEL_EVENT, panelOf(context));
 }
 
-function guildFor(world: WorkspaceContext, session: ClientSession) {
-  const { identity, state } = world;
+function guildFor(context: WorkspaceContext, session: ClientSession) {
+  const { identity, state } = context;
   const active = [...state.threads.values()].filter((thread) => !thread.archived);
   return {
     ...wireGuild(identity),
@@ -199,7 +199,7 @@ function guildFor(world: WorkspaceContext, session: ClientSession) {
     // Without the members intent a bot only receives itself.
     members: [wireMember(identity, idOf(identity, session.viewer.actor))],
     channels: [wireChannel(identity, state)],
-    threads: active.map((thread) => wireThread(world, thread, session.viewer)),
+    threads: active.map((thread) => wireThread(context, thread, session.viewer)),
     presences: [],
     stage_instances: [],
     guild_scheduled_events: [],

@@ -7,61 +7,61 @@ import { wireMessageEvent, wireThread, wireThreadMember } from '../wire/message.
 import { INTENT_BITS, type PanelData, type ThreadState, type WorkspaceContext } from '../workspace-context.ts';
 
 export function publishMessage(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   type: 'MESSAGE_CREATE' | 'MESSAGE_UPDATE',
   message: StoredMessage,
 ): void {
-  world.publish({
+  context.publish({
     type,
     intent: INTENT_BITS.messages,
     ...((message.flags & EPHEMERAL) !== 0 && { only: 'person' as const }),
     dataFor: (viewer) => ({
-      ...wireMessageEvent(world, message, viewer),
+      ...wireMessageEvent(context, message, viewer),
       ...(type === 'MESSAGE_CREATE' && message.nonce !== undefined && { nonce: message.nonce }),
     }),
   });
 }
 
-export function publishMessageGone(world: WorkspaceContext, message: StoredMessage): void {
-  world.publish({
+export function publishMessageGone(context: WorkspaceContext, message: StoredMessage): void {
+  context.publish({
     type: 'MESSAGE_DELETE',
     intent: INTENT_BITS.messages,
     ...((message.flags & EPHEMERAL) !== 0 && { only: 'person' as const }),
-    dataFor: () => ({ id: message.id, channel_id: message.channel_id, guild_id: world.identity.guildId }),
+    dataFor: () => ({ id: message.id, channel_id: message.channel_id, guild_id: context.identity.guildId }),
   });
 }
 
 export function publishThread(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   type: 'THREAD_CREATE' | 'THREAD_UPDATE',
   thread: StoredThread,
 ): void {
-  world.publish({
+  context.publish({
     type,
     intent: INTENT_BITS.guilds,
     dataFor: (viewer) => ({
-      ...wireThread(world, thread, viewer),
+      ...wireThread(context, thread, viewer),
       ...(type === 'THREAD_CREATE' && { newly_created: true }),
     }),
   });
 }
 
-export function publishThreadGone(world: WorkspaceContext, thread: StoredThread): void {
-  world.publish({
+export function publishThreadGone(context: WorkspaceContext, thread: StoredThread): void {
+  context.publish({
     type: 'THREAD_DELETE',
     intent: INTENT_BITS.guilds,
-    dataFor: () => ({ id: thread.id, guild_id: world.identity.guildId, parent_id: thread.parent_id, type: 11 }),
+    dataFor: () => ({ id: thread.id, guild_id: context.identity.guildId, parent_id: thread.parent_id, type: 11 }),
   });
 }
 
 export function publishMembers(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   thread: StoredThread,
   change: { readonly added?: string; readonly removed?: string },
 ): void {
-  const { identity } = world;
+  const { identity } = context;
   const added = thread.members.filter(({ user }) => user === change.added);
-  world.publish({
+  context.publish({
     type: 'THREAD_MEMBERS_UPDATE',
     intent: INTENT_BITS.guilds,
     dataFor: () => ({
@@ -99,12 +99,12 @@ export function panelOf({ panel }: WorkspaceContext) {
   return { now: Date.now(), ...panel.view };
 }
 
-export function publishPanel(world: WorkspaceContext, view: PanelData): void {
-  world.panel.view = view;
-  world.publish({ type: PANEL_EVENT, intent: 0, only: 'person', dataFor: () => panelOf(world) });
+export function publishPanel(context: WorkspaceContext, view: PanelData): void {
+  context.panel.view = view;
+  context.publish({ type: PANEL_EVENT, intent: 0, only: 'person', dataFor: () => panelOf(context) });
 }
 
-export function publishState(world: WorkspaceContext, thread: string, state: ThreadState): void {
-  world.states.set(thread, state);
-  world.publish({ type: STATES_EVENT, intent: 0, only: 'person', dataFor: () => statesData([[thread, state]]) });
+export function publishState(context: WorkspaceContext, thread: string, state: ThreadState): void {
+  context.states.set(thread, state);
+  context.publish({ type: STATES_EVENT, intent: 0, only: 'person', dataFor: () => statesData([[thread, state]]) });
 }

@@ -66,18 +66,18 @@ function removeCommand(call: RouteCall): RefusalAnswer {
 
 function keep(call: RouteCall, commands: StoredCommand[]): RefusalAnswer {
   if (commands.filter(({ type }) => type === 1).length > MAX_COMMANDS) refuse(TOO_MANY_COMMANDS);
-  call.world.commit({ t: 'commands', scope: scopeOf(call), commands });
+  call.context.commit({ t: 'commands', scope: scopeOf(call), commands });
   return { status: 200, body: commands };
 }
 
 function makeCommand(call: RouteCall, form: CommandForm, before: readonly StoredCommand[]): StoredCommand {
-  const { world } = call;
+  const { context } = call;
   const scope = scopeOf(call);
   return {
     ...form,
-    id: before.find((other) => isSame(other, form))?.id ?? world.nextId(),
-    application_id: world.identity.applicationId,
-    version: world.nextId(),
+    id: before.find((other) => isSame(other, form))?.id ?? context.nextId(),
+    application_id: context.identity.applicationId,
+    version: context.nextId(),
     ...(scope !== 'global' && { guild_id: scope }),
     description: form.description ?? '',
     default_member_permissions: form.default_member_permissions ?? null,
@@ -98,14 +98,14 @@ function commandOf(call: RouteCall): StoredCommand {
 }
 
 function commandsOf(call: RouteCall): readonly StoredCommand[] {
-  return call.world.state.commands.get(scopeOf(call)) ?? [];
+  return call.context.state.commands.get(scopeOf(call)) ?? [];
 }
 
-function scopeOf({ world, param }: RouteCall): string {
-  if (param('application') !== world.identity.applicationId) refuse(UNKNOWN_APPLICATION);
+function scopeOf({ context, param }: RouteCall): string {
+  if (param('application') !== context.identity.applicationId) refuse(UNKNOWN_APPLICATION);
   const guild = param('guild');
   if (guild === '') return 'global';
-  return guild === world.identity.guildId ? guild : refuse(MISSING_ACCESS);
+  return guild === context.identity.guildId ? guild : refuse(MISSING_ACCESS);
 }
 
 // What never changes: the gateway's address, the users, the application, the guild with its members and roles.
@@ -113,26 +113,26 @@ const GUILD = '/guilds/:guild';
 
 export const guildRoutes: readonly RestRoute[] = [
   { method: 'GET', path: '/gateway', who: 'anyone', run: getGateway },
-  { method: 'GET', path: '/gateway/bot', who: 'bot', run: ({ world, host }) => ok(world.gatewayInfo(host)) },
+  { method: 'GET', path: '/gateway/bot', who: 'bot', run: ({ context, host }) => ok(context.gatewayInfo(host)) },
   /** Ours, not Discord's: for `threadmux link`. */
-  { method: 'POST', path: '/workspace/links', who: 'bot', run: ({ world }) => ok({ link: world.newLink() }) },
+  { method: 'POST', path: '/workspace/links', who: 'bot', run: ({ context }) => ok({ link: context.newLink() }) },
   {
     method: 'GET',
     path: '/users/@me',
     who: 'both',
-    run: ({ world, viewer }) => ok(wireMe(world.identity, viewer.actor)),
+    run: ({ context, viewer }) => ok(wireMe(context.identity, viewer.actor)),
   },
   { method: 'GET', path: '/users/:user', who: 'both', run: getUser },
   { method: 'GET', path: '/applications/@me', who: 'bot', run: getApplication },
   { method: 'GET', path: '/oauth2/applications/@me', who: 'bot', run: getApplication },
-  { method: 'GET', path: GUILD, who: 'both', run: inGuild(({ world }) => wireGuild(world.identity)) },
+  { method: 'GET', path: GUILD, who: 'both', run: inGuild(({ context }) => wireGuild(context.identity)) },
   {
     method: 'GET',
     path: `${GUILD}/channels`,
     who: 'both',
-    run: inGuild(({ world }) => [wireChannel(world.identity, world.state)]),
+    run: inGuild(({ context }) => [wireChannel(context.identity, context.state)]),
   },
-  { method: 'GET', path: `${GUILD}/roles`, who: 'both', run: inGuild(({ world }) => wireRoles(world.identity)) },
+  { method: 'GET', path: `${GUILD}/roles`, who: 'both', run: inGuild(({ context }) => wireRoles(context.identity)) },
   { method: 'GET', path: `${GUILD}/members/:user`, who: 'both', run: inGuild(getMember) },
 ];
 
@@ -140,32 +140,34 @@ function ok(body: unknown): RefusalAnswer {
   return { status: 200, body };
 }
 
-function getGateway({ world, host }: RouteCall): RefusalAnswer {
-  return ok({ url: world.gatewayInfo(host).url });
+function getGateway({ context, host }: RouteCall): RefusalAnswer {
+  return ok({ url: context.gatewayInfo(host).url });
 }
 
-function getApplication({ world }: RouteCall): RefusalAnswer {
-  return ok(wireApplication(world.identity, world.messageContentIntent));
+function getApplication({ context }: RouteCall): RefusalAnswer {
+  return ok(wireApplication(context.identity, context.messageContentIntent));
 }
 
-function getUser({ world, param }: RouteCall): RefusalAnswer {
-  return ok(wireUser(world.identity, isKnown(world.identity, param('user')) ? param('user') : refuse(UNKNOWN_USER)));
+function getUser({ context, param }: RouteCall): RefusalAnswer {
+  return ok(
+    wireUser(context.identity, isKnown(context.identity, param('user')) ? param('user') : refuse(UNKNOWN_USER)),
+  );
 }
 
-function getMember({ world, param, viewer }: RouteCall): unknown {
-  const { identity } = world;
+function getMember({ context, param, viewer }: RouteCall): unknown {
+  const { identity } = context;
   const id = param('user') === '@me' && viewer.actor === 'person' ? identity.userId : param('user');
   return wireMember(identity, isKnown(identity, id) ? id : refuse(UNKNOWN_MEMBER));
 }
 
-function isKnown(identity: RouteCall['world']['identity'], id: string): boolean {
+function isKnown(identity: RouteCall['context']['identity'], id: string): boolean {
   return id === identity.userId || id === identity.botId;
 }
 
 function inGuild(run: (call: RouteCall) => unknown): RestRoute['run'] {
   return (call) => {
     if (!/^\d+$/.test(call.param('guild'))) refuseWith({ status: 404, body: { message: '404: Not Found', code: 0 } });
-    if (call.param('guild') !== call.world.identity.guildId) refuse(UNKNOWN_GUILD);
+    if (call.param('guild') !== call.context.identity.guildId) refuse(UNKNOWN_GUILD);
     return ok(run(call));
   };
 }

@@ -49,8 +49,8 @@ const ALLOWED: Record<OpenInteraction['type'], readonly number[]> = {
 };
 
 function answerInteraction(call: RouteCall): RefusalAnswer {
-  const { world, param, query } = call;
-  const interaction = world.interactions.byId(param('interaction')) ?? refuse(UNKNOWN_INTERACTION);
+  const { context, param, query } = call;
+  const interaction = context.interactions.byId(param('interaction')) ?? refuse(UNKNOWN_INTERACTION);
   if (interaction.token !== param('token')) refuse(UNKNOWN_INTERACTION);
   if (interaction.answered !== undefined) refuse(ALREADY_ACKNOWLEDGED);
   if (Date.now() - interaction.startedAt > ANSWER_WITHIN_MS) refuse(UNKNOWN_INTERACTION);
@@ -60,14 +60,14 @@ function answerInteraction(call: RouteCall): RefusalAnswer {
     refuseField(['type'], 'INTERACTION_RESPONSE_TYPE_INVALID', 'This answer does not fit the interaction');
   const message = act(call, interaction, type);
   interaction.answered = type;
-  tellOutcome(world, interaction, 'INTERACTION_SUCCESS');
+  tellOutcome(context, interaction, 'INTERACTION_SUCCESS');
   return query.with_response === 'true'
-    ? { status: 200, body: described(world, interaction, type, message) }
+    ? { status: 200, body: described(context, interaction, type, message) }
     : { status: 204 };
 }
 
 function act(call: RouteCall, interaction: OpenInteraction, type: number): StoredMessage | undefined {
-  const { world } = call;
+  const { context } = call;
   const data = dataOf(call.body);
   switch (type) {
     case 4: {
@@ -84,15 +84,15 @@ function act(call: RouteCall, interaction: OpenInteraction, type: number): Store
     case 6:
     case 7: {
       interaction.original = interaction.source;
-      const source = refMessage(world, interaction.source) ?? refuse(UNKNOWN_MESSAGE);
+      const source = refMessage(context, interaction.source) ?? refuse(UNKNOWN_MESSAGE);
       if (type === 6) return source;
-      const next = edited(world, source, readForm(editMessageSchema, data), call.uploads);
-      replaceMessage(world, next);
+      const next = edited(context, source, readForm(editMessageSchema, data), call.uploads);
+      replaceMessage(context, next);
       return next;
     }
     case 8:
       sendInteractionEvent(
-        world,
+        context,
         'APPLICATION_COMMAND_AUTOCOMPLETE_RESPONSE',
         interaction,
         readForm(choicesSchema, data),
@@ -100,7 +100,7 @@ function act(call: RouteCall, interaction: OpenInteraction, type: number): Store
       return undefined;
     default:
       interaction.modal = readForm(modalSchema, data);
-      sendInteractionEvent(world, 'INTERACTION_MODAL_CREATE', interaction, interaction.modal);
+      sendInteractionEvent(context, 'INTERACTION_MODAL_CREATE', interaction, interaction.modal);
       return undefined;
   }
 }
@@ -110,7 +110,7 @@ function dataOf(body: unknown): unknown {
 }
 
 function described(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   interaction: OpenInteraction,
   type: number,
   message: StoredMessage | undefined,
@@ -126,30 +126,30 @@ function described(
       }),
     },
     // A deferred answer is described as the message it will become.
-    ...(message && { resource: { type: type < 6 ? 4 : 7, message: show(world, message) } }),
+    ...(message && { resource: { type: type < 6 ? 4 : 7, message: show(context, message) } }),
   };
 }
 
 function followUp(call: RouteCall): RefusalAnswer {
   const interaction = webhookOf(call);
-  const loading = refMessage(call.world, interaction.original);
+  const loading = refMessage(call.context, interaction.original);
   // The first follow-up to a deferred answer replaces it, as on Discord.
-  if (loading && (loading.flags & LOADING) !== 0) return { status: 200, body: show(call.world, fill(call, loading)) };
-  return { status: 200, body: show(call.world, answerMessage(call, interaction, call.body, 0)) };
+  if (loading && (loading.flags & LOADING) !== 0) return { status: 200, body: show(call.context, fill(call, loading)) };
+  return { status: 200, body: show(call.context, answerMessage(call, interaction, call.body, 0)) };
 }
 
 function getFollowUp(call: RouteCall): RefusalAnswer {
-  return { status: 200, body: show(call.world, followUpOf(call)) };
+  return { status: 200, body: show(call.context, followUpOf(call)) };
 }
 
 function editFollowUp(call: RouteCall): RefusalAnswer {
-  return { status: 200, body: show(call.world, fill(call, followUpOf(call))) };
+  return { status: 200, body: show(call.context, fill(call, followUpOf(call))) };
 }
 
-function fill({ world, body, uploads }: RouteCall, message: StoredMessage): StoredMessage {
+function fill({ context, body, uploads }: RouteCall, message: StoredMessage): StoredMessage {
   const settled = { ...message, flags: message.flags & ~LOADING };
-  const next = edited(world, settled, readForm(editMessageSchema, withoutFlags(body)), uploads);
-  replaceMessage(world, next);
+  const next = edited(context, settled, readForm(editMessageSchema, withoutFlags(body)), uploads);
+  replaceMessage(context, next);
   return next;
 }
 
@@ -160,22 +160,22 @@ function withoutFlags(body: unknown): unknown {
 }
 
 function deleteFollowUp(call: RouteCall): RefusalAnswer {
-  removeMessage(call.world, followUpOf(call));
+  removeMessage(call.context, followUpOf(call));
   return { status: 204 };
 }
 
 function followUpOf(call: RouteCall): StoredMessage {
-  const { world, param } = call;
+  const { context, param } = call;
   const interaction = webhookOf(call);
-  if (param('message') === '@original') return refMessage(world, interaction.original) ?? refuse(UNKNOWN_MESSAGE);
+  if (param('message') === '@original') return refMessage(context, interaction.original) ?? refuse(UNKNOWN_MESSAGE);
   const ref = { channel: interaction.channelId, id: param('message') };
-  const message = refMessage(world, ref) ?? refuse(UNKNOWN_MESSAGE);
+  const message = refMessage(context, ref) ?? refuse(UNKNOWN_MESSAGE);
   return message.interaction?.id === interaction.id ? message : refuse(UNKNOWN_MESSAGE);
 }
 
 /** Only an answered interaction has follow-ups, and only for 15 minutes. */
-function webhookOf({ world, param }: RouteCall): OpenInteraction {
-  const interaction = world.interactions.byToken(param('token')) ?? refuse(UNKNOWN_WEBHOOK);
-  const ours = param('application') === world.identity.applicationId;
+function webhookOf({ context, param }: RouteCall): OpenInteraction {
+  const interaction = context.interactions.byToken(param('token')) ?? refuse(UNKNOWN_WEBHOOK);
+  const ours = param('application') === context.identity.applicationId;
   return ours && interaction.answered !== undefined ? interaction : refuse(UNKNOWN_WEBHOOK);
 }

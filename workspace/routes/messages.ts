@@ -46,89 +46,89 @@ export const messageRoutes: readonly RestRoute[] = [
   { method: 'GET', path: '/guilds/:guild/messages/search', who: 'both', run: search },
 ];
 
-function listMessages({ world, viewer, query, param }: RouteCall): RefusalAnswer {
-  requireThread(world, param('channel'));
-  const log = world.state.messages.get(param('channel')) ?? [];
+function listMessages({ context, viewer, query, param }: RouteCall): RefusalAnswer {
+  requireThread(context, param('channel'));
+  const log = context.state.messages.get(param('channel')) ?? [];
   const page = pageOf(log, readForm(messagePageSchema, query));
-  return { status: 200, body: page.map((message) => wireMessage(world, message, viewer)) };
+  return { status: 200, body: page.map((message) => wireMessage(context, message, viewer)) };
 }
 
-function createMessage({ world, viewer, body, uploads, param }: RouteCall): RefusalAnswer {
+function createMessage({ context, viewer, body, uploads, param }: RouteCall): RefusalAnswer {
   const channelId = param('channel');
-  const author = idOf(world.identity, viewer.actor);
-  requireThread(world, channelId);
+  const author = idOf(context.identity, viewer.actor);
+  requireThread(context, channelId);
   const form = readForm(createMessageSchema, body);
   const answer = (message: StoredMessage): RefusalAnswer => ({
     status: 200,
-    body: { ...wireMessage(world, message, viewer), ...(message.nonce !== undefined && { nonce: message.nonce }) },
+    body: { ...wireMessage(context, message, viewer), ...(message.nonce !== undefined && { nonce: message.nonce }) },
   });
   if (form.enforce_nonce === true && form.nonce != null) {
-    const since = Date.now() - world.nonceWindowMs;
-    const made = madeWithNonce(world.state, nonceKey(author, form.nonce), since);
-    if (made) return answer(findMessage(world.state, made.channel, made.id) ?? refuse(UNKNOWN_MESSAGE));
+    const since = Date.now() - context.nonceWindowMs;
+    const made = madeWithNonce(context.state, nonceKey(author, form.nonce), since);
+    if (made) return answer(findMessage(context.state, made.channel, made.id) ?? refuse(UNKNOWN_MESSAGE));
   }
-  requireUnlocked(world, channelId);
-  const message = composeMessage(world, { channelId, author, form, uploads });
-  wakeFor(world, channelId, author);
-  postMessage(world, message);
+  requireUnlocked(context, channelId);
+  const message = composeMessage(context, { channelId, author, form, uploads });
+  wakeFor(context, channelId, author);
+  postMessage(context, message);
   return answer(message);
 }
 
 function getMessage(call: RouteCall): RefusalAnswer {
-  return { status: 200, body: wireMessage(call.world, messageOf(call), call.viewer) };
+  return { status: 200, body: wireMessage(call.context, messageOf(call), call.viewer) };
 }
 
 function editMessage(call: RouteCall): RefusalAnswer {
-  const { world, viewer, body, uploads } = call;
+  const { context, viewer, body, uploads } = call;
   const message = messageOf(call);
-  requireAwake(world, message.channel_id);
+  requireAwake(context, message.channel_id);
   const form = readForm(editMessageSchema, body);
-  if (message.author !== idOf(world.identity, viewer.actor)) refuse(NOT_THE_AUTHOR);
+  if (message.author !== idOf(context.identity, viewer.actor)) refuse(NOT_THE_AUTHOR);
   if (isSystem(message)) refuse(SYSTEM_MESSAGE);
-  const next = edited(world, message, form, uploads);
-  replaceMessage(world, next);
-  return { status: 200, body: wireMessage(world, next, viewer) };
+  const next = edited(context, message, form, uploads);
+  replaceMessage(context, next);
+  return { status: 200, body: wireMessage(context, next, viewer) };
 }
 
 function deleteMessage(call: RouteCall): RefusalAnswer {
-  const { world, viewer } = call;
+  const { context, viewer } = call;
   const message = messageOf(call);
   // The user owns the workspace and may delete anything; the bot may only delete its own messages.
-  if (viewer.actor === 'bot' && message.author !== world.identity.botId) refuse(MISSING_PERMISSIONS);
-  removeMessage(world, message);
+  if (viewer.actor === 'bot' && message.author !== context.identity.botId) refuse(MISSING_PERMISSIONS);
+  removeMessage(context, message);
   return { status: 204 };
 }
 
 function pin(call: RouteCall, pinned: boolean): RefusalAnswer {
   const message = messageOf(call);
-  requireAwake(call.world, message.channel_id);
-  replaceMessage(call.world, { ...message, pinned });
+  requireAwake(call.context, message.channel_id);
+  replaceMessage(call.context, { ...message, pinned });
   return { status: 204 };
 }
 
-function showTyping({ world, viewer, param }: RouteCall): RefusalAnswer {
+function showTyping({ context, viewer, param }: RouteCall): RefusalAnswer {
   const channelId = param('channel');
-  requireAwake(world, channelId);
-  const user = idOf(world.identity, viewer.actor);
-  world.publish({
+  requireAwake(context, channelId);
+  const user = idOf(context.identity, viewer.actor);
+  context.publish({
     type: 'TYPING_START',
     intent: INTENT_BITS.typing,
     dataFor: () => ({
       channel_id: channelId,
-      guild_id: world.identity.guildId,
+      guild_id: context.identity.guildId,
       user_id: user,
       timestamp: Math.floor(Date.now() / 1000),
-      member: wireMember(world.identity, user),
+      member: wireMember(context.identity, user),
     }),
   });
   return { status: 204 };
 }
 
 /** The message in the path, in a channel that exists. */
-export function messageOf({ world, param }: RouteCall): StoredMessage {
-  requireThread(world, param('channel'));
+export function messageOf({ context, param }: RouteCall): StoredMessage {
+  requireThread(context, param('channel'));
   const id = param('message');
-  return (isSnowflake(id) && findMessage(world.state, param('channel'), id)) || refuse(UNKNOWN_MESSAGE);
+  return (isSnowflake(id) && findMessage(context.state, param('channel'), id)) || refuse(UNKNOWN_MESSAGE);
 }
 
 function isSystem(message: StoredMessage): boolean {
@@ -143,13 +143,14 @@ const searchSchema = z.object({
 });
 
 /** The newest messages that contain all the words, in one place or everywhere. */
-function search({ world, viewer, query, param }: RouteCall): RefusalAnswer {
-  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
+function search({ context, viewer, query, param }: RouteCall): RefusalAnswer {
+  if (param('guild') !== context.identity.guildId) refuse(UNKNOWN_GUILD);
   // The bot only finds what it may read.
   if (!viewer.seesContent && viewer.actor === 'bot') refuse(MISSING_ACCESS);
   const { content, channel_id: channel, limit, offset } = readForm(searchSchema, query);
   const words = content.toLowerCase().split(/\s+/).filter(Boolean);
-  const logs = channel === undefined ? [...world.state.messages.values()] : [world.state.messages.get(channel) ?? []];
+  const logs =
+    channel === undefined ? [...context.state.messages.values()] : [context.state.messages.get(channel) ?? []];
   const found = logs
     .flatMap((log) =>
       log.filter((message) => {
@@ -163,7 +164,7 @@ function search({ world, viewer, query, param }: RouteCall): RefusalAnswer {
     body: {
       doing_deep_historical_index: false,
       total_results: found.length,
-      messages: found.slice(offset, offset + limit).map((message) => [wireMessage(world, message, viewer)]),
+      messages: found.slice(offset, offset + limit).map((message) => [wireMessage(context, message, viewer)]),
     },
   };
 }

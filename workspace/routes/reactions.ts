@@ -27,13 +27,13 @@ function listReactions(call: RouteCall): RefusalAnswer {
   const name = emojiOf(call);
   const users = messageOf(call).reactions.find((reaction) => reaction.name === name)?.users ?? [];
   const after = [...users].sort(compareSnowflakes).filter((id) => compareSnowflakes(id, page.after ?? '0') > 0);
-  return { status: 200, body: after.slice(0, page.limit).map((id) => wireUser(call.world.identity, id)) };
+  return { status: 200, body: after.slice(0, page.limit).map((id) => wireUser(call.context.identity, id)) };
 }
 
 function addReaction(call: RouteCall): RefusalAnswer {
-  const { world } = call;
+  const { context } = call;
   const message = messageOf(call);
-  requireAwake(world, message.channel_id);
+  requireAwake(context, message.channel_id);
   const name = emojiOf(call);
   const user = self(call);
   const there = message.reactions.find((reaction) => reaction.name === name);
@@ -42,53 +42,53 @@ function addReaction(call: RouteCall): RefusalAnswer {
   const reactions = there
     ? message.reactions.map((each) => (each === there ? { name, users: [...each.users, user] } : each))
     : [...message.reactions, { name, users: [user] }];
-  world.commit({ t: 'message', message: { ...message, reactions } });
-  publishReaction(world, 'MESSAGE_REACTION_ADD', message, user, name);
+  context.commit({ t: 'message', message: { ...message, reactions } });
+  publishReaction(context, 'MESSAGE_REACTION_ADD', message, user, name);
   return { status: 204 };
 }
 
 function dropOthersReaction(call: RouteCall): RefusalAnswer {
   const user = call.param('user');
   // The bot may not remove reactions of others; the user owns the workspace.
-  if (call.viewer.actor === 'bot' && user !== call.world.identity.botId) refuse(MISSING_PERMISSIONS);
+  if (call.viewer.actor === 'bot' && user !== call.context.identity.botId) refuse(MISSING_PERMISSIONS);
   return dropReaction(call, user);
 }
 
 function dropReaction(call: RouteCall, user: string): RefusalAnswer {
-  const { world } = call;
+  const { context } = call;
   const message = messageOf(call);
-  requireAwake(world, message.channel_id);
+  requireAwake(context, message.channel_id);
   const name = emojiOf(call);
   const there = message.reactions.find((reaction) => reaction.name === name) ?? refuse(UNKNOWN_EMOJI);
   if (!there.users.includes(user)) return { status: 204 };
   const reactions = message.reactions
     .map((each) => (each === there ? { name, users: each.users.filter((id) => id !== user) } : each))
     .filter(({ users }) => users.length > 0);
-  world.commit({ t: 'message', message: { ...message, reactions } });
-  publishReaction(world, 'MESSAGE_REACTION_REMOVE', message, user, name);
+  context.commit({ t: 'message', message: { ...message, reactions } });
+  publishReaction(context, 'MESSAGE_REACTION_REMOVE', message, user, name);
   return { status: 204 };
 }
 
 function publishReaction(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   type: string,
   message: StoredMessage,
   user: string,
   name: string,
 ): void {
   const added = type === 'MESSAGE_REACTION_ADD';
-  world.publish({
+  context.publish({
     type,
     intent: INTENT_BITS.reactions,
     dataFor: () => ({
       user_id: user,
       channel_id: message.channel_id,
       message_id: message.id,
-      guild_id: world.identity.guildId,
+      guild_id: context.identity.guildId,
       emoji: { id: null, name },
       burst: false,
       type: 0,
-      ...(added && { member: wireMember(world.identity, user), message_author_id: message.author }),
+      ...(added && { member: wireMember(context.identity, user), message_author_id: message.author }),
     }),
   });
 }
@@ -103,6 +103,6 @@ function emojiOf({ param }: RouteCall): string {
   return EMOJI.test(name) && DRAWN.test(name) ? name : refuse(UNKNOWN_EMOJI);
 }
 
-function self({ world, viewer }: RouteCall): string {
-  return idOf(world.identity, viewer.actor);
+function self({ context, viewer }: RouteCall): string {
+  return idOf(context.identity, viewer.actor);
 }

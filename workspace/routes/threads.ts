@@ -44,15 +44,15 @@ export const threadRoutes: readonly RestRoute[] = [
   { method: 'GET', path: `${CHANNEL}/thread-members`, who: 'both', run: listMembers },
 ];
 
-function getChannel({ world, viewer, param }: RouteCall): RefusalAnswer {
-  const thread = requireThread(world, param('channel'));
-  const body = thread ? wireThread(world, thread, viewer) : wireChannel(world.identity, world.state);
+function getChannel({ context, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(context, param('channel'));
+  const body = thread ? wireThread(context, thread, viewer) : wireChannel(context.identity, context.state);
   return { status: 200, body };
 }
 
 function changeChannel(call: RouteCall): RefusalAnswer {
-  const { world, viewer, body, param } = call;
-  const thread = requireThread(world, param('channel'));
+  const { context, viewer, body, param } = call;
+  const thread = requireThread(context, param('channel'));
   if (thread === undefined) return changeParent(call);
   const form = readForm(modifyThreadSchema, body);
   if (thread.archived && form.archived !== false) refuse(THREAD_ARCHIVED);
@@ -63,68 +63,71 @@ function changeChannel(call: RouteCall): RefusalAnswer {
     auto_archive_duration: form.auto_archive_duration,
     rate_limit_per_user: form.rate_limit_per_user,
   }).filter(([, value]) => value != null);
-  const author = idOf(world.identity, viewer.actor);
-  const next = changeThread(world, thread, Object.fromEntries(given));
+  const author = idOf(context.identity, viewer.actor);
+  const next = changeThread(context, thread, Object.fromEntries(given));
   if (next.name !== thread.name)
-    postMessage(world, systemMessage(world, NAME_CHANGE, thread.id, author, { content: next.name }));
-  return { status: 200, body: wireThread(world, next, viewer) };
+    postMessage(context, systemMessage(context, NAME_CHANGE, thread.id, author, { content: next.name }));
+  return { status: 200, body: wireThread(context, next, viewer) };
 }
 
-function changeParent({ world, viewer, body }: RouteCall): RefusalAnswer {
+function changeParent({ context, viewer, body }: RouteCall): RefusalAnswer {
   // A bot has the permission to manage threads, not channels.
   if (viewer.actor === 'bot') refuse(MISSING_PERMISSIONS);
   const form = readForm(modifyChannelSchema, body);
-  const { name, topic } = world.state.channel;
-  world.commit({ t: 'channel', name: form.name ?? name, topic: form.topic === undefined ? topic : form.topic });
-  const channel = wireChannel(world.identity, world.state);
-  world.publish({ type: 'CHANNEL_UPDATE', intent: INTENT_BITS.guilds, dataFor: () => channel });
+  const { name, topic } = context.state.channel;
+  context.commit({ t: 'channel', name: form.name ?? name, topic: form.topic === undefined ? topic : form.topic });
+  const channel = wireChannel(context.identity, context.state);
+  context.publish({ type: 'CHANNEL_UPDATE', intent: INTENT_BITS.guilds, dataFor: () => channel });
   return { status: 200, body: channel };
 }
 
-function deleteThread({ world, viewer, param }: RouteCall): RefusalAnswer {
-  const thread = requireThread(world, param('channel')) ?? refuse(MISSING_PERMISSIONS);
-  const body = wireThread(world, thread, viewer);
-  const messages = world.state.messages.get(thread.id) ?? [];
-  world.commit({ t: 'thread-gone', id: thread.id });
-  for (const { id } of messages.flatMap(({ attachments }) => attachments)) world.attachments.forget(id);
-  publishThreadGone(world, thread);
+function deleteThread({ context, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(context, param('channel')) ?? refuse(MISSING_PERMISSIONS);
+  const body = wireThread(context, thread, viewer);
+  const messages = context.state.messages.get(thread.id) ?? [];
+  context.commit({ t: 'thread-gone', id: thread.id });
+  for (const { id } of messages.flatMap(({ attachments }) => attachments)) context.attachments.forget(id);
+  publishThreadGone(context, thread);
   return { status: 200, body };
 }
 
 function startFromMessage(call: RouteCall): RefusalAnswer {
-  const { world, viewer, body, param } = call;
-  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+  const { context, viewer, body, param } = call;
+  if (requireThread(context, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const message = messageOf(call);
   const form = readForm(threadFromMessageSchema, body);
-  if (world.state.threads.has(message.id)) refuse(THREAD_ALREADY_CREATED);
+  if (context.state.threads.has(message.id)) refuse(THREAD_ALREADY_CREATED);
   const thread = startThread(call, message.id, form);
-  publishMessage(world, 'MESSAGE_UPDATE', message);
+  publishMessage(context, 'MESSAGE_UPDATE', message);
   const reference = {
     type: 0,
     channel_id: message.channel_id,
     message_id: message.id,
-    guild_id: world.identity.guildId,
+    guild_id: context.identity.guildId,
   };
-  postMessage(world, systemMessage(world, THREAD_STARTER, thread.id, thread.owner, { message_reference: reference }));
-  return { status: 201, body: wireThread(world, thread, viewer) };
+  postMessage(
+    context,
+    systemMessage(context, THREAD_STARTER, thread.id, thread.owner, { message_reference: reference }),
+  );
+  return { status: 201, body: wireThread(context, thread, viewer) };
 }
 
 function startAlone(call: RouteCall): RefusalAnswer {
-  const { world, viewer, body, param } = call;
-  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+  const { context, viewer, body, param } = call;
+  if (requireThread(context, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const form = readForm(threadSchema, body);
   if (form.type === 10) refuse(WRONG_CHANNEL_TYPE);
   if (form.type === 12) refuse(MISSING_PERMISSIONS); // private threads need a permission that nobody here has
-  const thread = startThread(call, world.nextId(), form);
-  const reference = { type: 0, channel_id: thread.id, guild_id: world.identity.guildId };
+  const thread = startThread(call, context.nextId(), form);
+  const reference = { type: 0, channel_id: thread.id, guild_id: context.identity.guildId };
   postMessage(
-    world,
-    systemMessage(world, THREAD_CREATED, param('channel'), thread.owner, {
+    context,
+    systemMessage(context, THREAD_CREATED, param('channel'), thread.owner, {
       content: thread.name,
       message_reference: reference,
     }),
   );
-  return { status: 201, body: wireThread(world, thread, viewer) };
+  return { status: 201, body: wireThread(context, thread, viewer) };
 }
 
 interface ThreadForm {
@@ -133,9 +136,9 @@ interface ThreadForm {
   readonly rate_limit_per_user?: number | null | undefined;
 }
 
-function startThread({ world, viewer, param }: RouteCall, id: string, form: ThreadForm): StoredThread {
-  const owner = idOf(world.identity, viewer.actor);
-  const now = isoOf(world.nextId());
+function startThread({ context, viewer, param }: RouteCall, id: string, form: ThreadForm): StoredThread {
+  const owner = idOf(context.identity, viewer.actor);
+  const now = isoOf(context.nextId());
   const thread: StoredThread = {
     id,
     parent_id: param('channel'),
@@ -149,20 +152,20 @@ function startThread({ world, viewer, param }: RouteCall, id: string, form: Thre
     rate_limit_per_user: form.rate_limit_per_user ?? 0,
     members: [{ user: owner, joined: now }],
   };
-  world.commit({ t: 'thread', thread });
-  publishThread(world, 'THREAD_CREATE', thread);
+  context.commit({ t: 'thread', thread });
+  publishThread(context, 'THREAD_CREATE', thread);
   return thread;
 }
 
 function systemMessage(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   type: number,
   channelId: string,
   author: string,
   extra: Partial<StoredMessage>,
 ): StoredMessage {
   return {
-    id: world.nextId(),
+    id: context.nextId(),
     channel_id: channelId,
     author,
     type,
@@ -180,32 +183,32 @@ function systemMessage(
   };
 }
 
-function join({ world, viewer, param }: RouteCall): RefusalAnswer {
-  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
-  joinThread(world, thread.id, idOf(world.identity, viewer.actor));
+function join({ context, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireAwake(context, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+  joinThread(context, thread.id, idOf(context.identity, viewer.actor));
   return { status: 204 };
 }
 
-function leave({ world, viewer, param }: RouteCall): RefusalAnswer {
-  const thread = requireAwake(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
-  const self = idOf(world.identity, viewer.actor);
+function leave({ context, viewer, param }: RouteCall): RefusalAnswer {
+  const thread = requireAwake(context, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+  const self = idOf(context.identity, viewer.actor);
   const members = thread.members.filter(({ user }) => user !== self);
-  world.commit({ t: 'thread', thread: { ...thread, members } });
-  publishMembers(world, { ...thread, members }, { removed: self });
+  context.commit({ t: 'thread', thread: { ...thread, members } });
+  publishMembers(context, { ...thread, members }, { removed: self });
   return { status: 204 };
 }
 
-function listArchived({ world, viewer, query, param }: RouteCall): RefusalAnswer {
-  if (requireThread(world, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
+function listArchived({ context, viewer, query, param }: RouteCall): RefusalAnswer {
+  if (requireThread(context, param('channel')) !== undefined) refuse(WRONG_CHANNEL_TYPE);
   const { before, limit } = readForm(archivedPageSchema, query);
   const latest = before === undefined ? Number.POSITIVE_INFINITY : microseconds(before);
-  const archived = [...world.state.threads.values()]
+  const archived = [...context.state.threads.values()]
     .filter((thread) => thread.archived && microseconds(thread.archive_timestamp) < latest)
     .sort(
       (a, b) => microseconds(b.archive_timestamp) - microseconds(a.archive_timestamp) || compareSnowflakes(b.id, a.id),
     );
   const page = archived.slice(0, limit);
-  return { status: 200, body: { ...wireList(world, viewer, page), has_more: archived.length > limit } };
+  return { status: 200, body: { ...wireList(context, viewer, page), has_more: archived.length > limit } };
 }
 
 /** `Date.parse` drops everything below a millisecond, but paging needs it. */
@@ -215,25 +218,25 @@ function microseconds(iso: string): number {
   return Date.parse(iso) * 1000 + micro;
 }
 
-function listActive({ world, viewer, param }: RouteCall): RefusalAnswer {
-  if (param('guild') !== world.identity.guildId) refuse(UNKNOWN_GUILD);
-  const active = [...world.state.threads.values()]
+function listActive({ context, viewer, param }: RouteCall): RefusalAnswer {
+  if (param('guild') !== context.identity.guildId) refuse(UNKNOWN_GUILD);
+  const active = [...context.state.threads.values()]
     .filter((thread) => !thread.archived)
     .sort((a, b) => compareSnowflakes(b.id, a.id));
-  return { status: 200, body: { ...wireList(world, viewer, active), has_more: false } };
+  return { status: 200, body: { ...wireList(context, viewer, active), has_more: false } };
 }
 
-function wireList(world: WorkspaceContext, viewer: RouteCall['viewer'], threads: readonly StoredThread[]) {
-  const self = idOf(world.identity, viewer.actor);
+function wireList(context: WorkspaceContext, viewer: RouteCall['viewer'], threads: readonly StoredThread[]) {
+  const self = idOf(context.identity, viewer.actor);
   return {
-    threads: threads.map((thread) => wireThread(world, thread, viewer)),
+    threads: threads.map((thread) => wireThread(context, thread, viewer)),
     members: threads.flatMap((thread) =>
       thread.members.filter(({ user }) => user === self).map((member) => wireThreadMember(thread, member)),
     ),
   };
 }
 
-function listMembers({ world, param }: RouteCall): RefusalAnswer {
-  const thread = requireThread(world, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
+function listMembers({ context, param }: RouteCall): RefusalAnswer {
+  const thread = requireThread(context, param('channel')) ?? refuse(WRONG_CHANNEL_TYPE);
   return { status: 200, body: thread.members.map((member) => wireThreadMember(thread, member)) };
 }

@@ -39,22 +39,22 @@ const requestSchema = z.discriminatedUnion('type', [
 type Request = z.infer<typeof requestSchema>;
 const TAP = 3;
 
-function interact({ world, body }: RouteCall): RefusalAnswer {
+function interact({ context, body }: RouteCall): RefusalAnswer {
   const request = readForm(requestSchema, body);
-  const thread = requireThread(world, request.channel_id);
+  const thread = requireThread(context, request.channel_id);
   // Discord's clients reopen an archived thread before they send a tap in it.
-  if (request.type !== TAP || thread?.locked) requireAwake(world, request.channel_id);
-  const { data, source, name } = prepare(world, request);
-  if (thread?.archived) changeThread(world, thread, { archived: false });
-  const interaction = world.interactions.open({
-    id: world.nextId(),
+  if (request.type !== TAP || thread?.locked) requireAwake(context, request.channel_id);
+  const { data, source, name } = prepare(context, request);
+  if (thread?.archived) changeThread(context, thread, { archived: false });
+  const interaction = context.interactions.open({
+    id: context.nextId(),
     type: request.type,
     channelId: request.channel_id,
     nonce: request.nonce,
     name,
     source: source && { channel: source.channel_id, id: source.id },
   });
-  publishInteraction(world, interaction, data, source);
+  publishInteraction(context, interaction, data, source);
   return { status: 200, body: { id: interaction.id } };
 }
 
@@ -64,11 +64,11 @@ interface Prepared {
   readonly name?: string | undefined;
 }
 
-function prepare(world: WorkspaceContext, request: Request): Prepared {
+function prepare(context: WorkspaceContext, request: Request): Prepared {
   switch (request.type) {
     case 2:
     case 4: {
-      const command = commandNamed(world, request.data.name);
+      const command = commandNamed(context, request.data.name);
       const declared = (command.options ?? []) as readonly CommandOption[];
       const options = typed(declared, request.data.options, request.type === 2, ['data', 'options']);
       const { id, name, type, guild_id } = command;
@@ -80,32 +80,32 @@ function prepare(world: WorkspaceContext, request: Request): Prepared {
     }
     case 3: {
       const source =
-        refMessage(world, { channel: request.channel_id, id: request.message_id }) ?? refuse(UNKNOWN_MESSAGE);
+        refMessage(context, { channel: request.channel_id, id: request.message_id }) ?? refuse(UNKNOWN_MESSAGE);
       return { data: tapped(source, request.data.custom_id, request.data.values), source };
     }
     case 5: {
-      const opened = world.interactions.byId(request.interaction_id) ?? refuse(UNKNOWN_INTERACTION);
+      const opened = context.interactions.byId(request.interaction_id) ?? refuse(UNKNOWN_INTERACTION);
       const data = submitted(opened, request.data.values);
       opened.modal = undefined; // a modal is submitted once
-      return { data, source: refMessage(world, opened.source) };
+      return { data, source: refMessage(context, opened.source) };
     }
   }
 }
 
-function commandNamed(world: WorkspaceContext, name: string): StoredCommand {
-  const all = [world.identity.guildId, 'global'].flatMap((scope) => world.state.commands.get(scope) ?? []);
+function commandNamed(context: WorkspaceContext, name: string): StoredCommand {
+  const all = [context.identity.guildId, 'global'].flatMap((scope) => context.state.commands.get(scope) ?? []);
   return all.find((command) => command.name === name && command.type === 1) ?? refuse(UNKNOWN_COMMAND);
 }
 
 function publishInteraction(
-  world: WorkspaceContext,
+  context: WorkspaceContext,
   interaction: OpenInteraction,
   data: unknown,
   source: StoredMessage | undefined,
 ): void {
-  const { identity, state } = world;
+  const { identity, state } = context;
   const thread = state.threads.get(interaction.channelId);
-  world.publish({
+  context.publish({
     type: 'INTERACTION_CREATE',
     intent: 0,
     only: 'bot',
@@ -117,14 +117,14 @@ function publishInteraction(
       guild_id: identity.guildId,
       guild: { id: identity.guildId, locale: 'en-US', features: [] },
       channel: {
-        ...(thread ? wireThread(world, thread, viewer) : wireChannel(identity, state)),
+        ...(thread ? wireThread(context, thread, viewer) : wireChannel(identity, state)),
         permissions: ownerRights,
       },
       channel_id: interaction.channelId,
       member: { ...wireMember(identity, identity.userId), permissions: ownerRights },
       token: interaction.token,
       version: 1,
-      ...(source && { message: wireMessage(world, source, { ...viewer, seesContent: true }) }),
+      ...(source && { message: wireMessage(context, source, { ...viewer, seesContent: true }) }),
       app_permissions: botRights,
       locale: 'en-US',
       guild_locale: 'en-US',
