@@ -3,13 +3,13 @@ import { longestFirst } from './test/support/longest-first.ts';
 
 /** Suites of their own: `npm run test:claude`, `npm run test:agents` and `npm run test:browser`. */
 const ELSEWHERE = ['test/agents/claude/lab/**', 'test/agents/lab/**', 'test/browser/**', 'node_modules/**'];
-/** `npm run test:faults`: what is killed, full, cut off or hostile, and other hosts. They take nearly as long as all the others. */
+/** `npm run test:faults`: what is killed, slow, full, cut off or hostile, and other hosts. They take nearly as long as all the others. */
 const FAULTS = [
-  'test/**/*{killed,full-disk,hostile,faults,lost,everywhere,host,ssh,remote,worktree}*.test.ts',
+  'test/**/*{killed,slow,full-disk,hostile,faults,lost,everywhere,host,ssh,remote,worktree}*.test.ts',
   'test/hosts/**/*.test.ts',
 ];
 /** They start the whole program many times. */
-const LONG = /killed|everywhere|story|hostile|\/bin\/(commands|mcp)\//;
+const LONG = /killed|slow|everywhere|story|hostile|\/bin\/(commands|mcp)\//;
 /**
  * discord.js and our client cannot share one copy of undici's state. That a disk is full is reported once per process, and a file that
  * another test could not write would be the first. A made-up agent must not be in the list of the other tests.

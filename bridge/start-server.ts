@@ -30,6 +30,7 @@ import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
+import { createPendingKeys } from './pending-keys.ts';
 import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
@@ -101,12 +102,13 @@ export async function startServer(
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
+  const pendingKeys = createPendingKeys();
   const limits = createUsageLimits({
     ...parts,
     scheduled: () => scheduled,
     lookAtDialog: (thread) => void dialogs.look(thread),
   });
-  const dialogs = createDialogs({ ...parts, pressing, ownChoice: limits.ownChoice });
+  const dialogs = createDialogs({ ...parts, pressing, pendingKeys, ownChoice: limits.ownChoice });
   const declared = createDeclaredSessions({
     ...parts,
     path: state('declared'),
@@ -136,6 +138,7 @@ export async function startServer(
     limits,
     pressing,
     lastKeys: new Map(),
+    pendingKeys,
     shownScreens: new Map(),
     dialogs,
     declared,

@@ -144,17 +144,21 @@ export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
 // The scripts that type into a pane. Each check and the key that it guards are one command list inside the tmux server,
 // and each key sets a mark on the pane: after an interruption, a repeat does only what is still missing.
 
+/** About two seconds. */
+const SLOW_LOOKS = 100;
+
 /**
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
  * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the
  * pattern of a turn that ends (or an empty word).
  * Then, for a box that can be read: how many looks replace the pause, how the box begins and ends, the whole text, and parts of it.
  * These texts are compared, never used as patterns. If another text has come into the box before the whole one, Enter is not pressed.
+ * If the box stays as it was, the program has not taken the text yet, and Enter would reach what it shows then: it is not pressed, either.
  * Each look waits inside tmux, because not every sleep takes fractions.
  * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
 export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; ends=\${11}; shift 11
-b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed=; [ $# = 0 ] || shift 4
+b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed= still=; [ $# = 0 ] || shift 4
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 box() {
   s=$(t "$@" capture-pane -p -t "$pane" 2>/dev/null) || return 1
@@ -162,11 +166,13 @@ box() {
 }
 shown() {
   i=0; while [ $i -lt "$looks" ]; do
-    i=$((i + 1)); mixed=
+    i=$((i + 1)); mixed= still=
     box run-shell -d 0.015 \\; || return 1
     for part; do case $s in "$from"*"$part"*) return 0;; esac; done
+    [ -z "$whole" ] || [ "$s" != "$from$whole" ] || return 0
+    [ "$s" != "$first" ] || case $s in "$from"*) still=1;; esac
     [ -n "$whole" ] || continue
-    case $s in "$from$whole") return 0;; "$first") ;; "$from"?*"$whole") mixed=1;; esac
+    case $s in "$first") ;; "$from"?*"$whole") mixed=1;; esac
   done
 }
 ended() {
@@ -199,6 +205,8 @@ r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
 printf '%s\\n' "$r"
 case $r in TEXT) ;; *) exit 0;; esac
 { [ "$looks" != 0 ] && shown "$@"; } || pause "$pause"
+[ -z "$still" ] || { looks=${SLOW_LOOKS}; shown "$@"; }
+[ -z "$still" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "HELD $seen"; exit 0; }
 [ -z "$mixed" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "MIXED $seen"; exit 0; }
 [ -z "$ends" ] || ended
 t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALREADY" \\

@@ -40,7 +40,10 @@ type TypeResult =
 interface TypeOptions extends ShOptions {
   /** The pause between text and Enter: Claude Code treats an Enter that arrives with a long text as part of it. */
   readonly settleMs?: number;
-  /** Where and what the pane shows once it has taken the text. Enter is pressed as soon as it is seen, at the latest after the pause. */
+  /**
+   * Where and what the pane shows once it has taken the text. Enter is pressed as soon as it is seen, or after the pause if the box shows
+   * something else. If the box stays as it was, only pressEnter() presses it.
+   */
   readonly shown?:
     | { readonly from: string; readonly to: string; readonly whole: string; readonly parts: readonly string[] }
     | undefined;

@@ -11,6 +11,7 @@ import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
+import type { PendingKeys } from '../pending-keys.ts';
 import type { Retry } from '../retry-message.ts';
 import type { Scheduled } from '../scheduled.ts';
 import type { SlashMessages } from '../slash-messages.ts';
@@ -40,6 +41,7 @@ export interface CommandContext extends ServerParts {
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
   readonly lastKeys: LastKeys;
+  readonly pendingKeys: PendingKeys;
   readonly shownScreens: ShownScreens;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;

@@ -11,10 +11,11 @@ import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { checkedKeys, type Press, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
-import type { PaneGuard, PaneRefusal } from '../../tmux/pane.ts';
+import type { PaneGuard } from '../../tmux/pane.ts';
 import { isFresh } from '../inbox.ts';
 import { stillNoDialog } from '../seen-screen.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
+import { CHANGED, EARLY, LOOK_FIRST, NOT_TAKEN, type Refused, SEVERAL, UNSEEN, WHY } from './refused-keys.ts';
 import { paneToShow, showScreen } from './screen.ts';
 import { streamOf } from './streams.ts';
 
@@ -76,31 +77,42 @@ const LEAVING: readonly string[] = ['Escape', 'C-c'];
 /** Any other key may answer a dialog or open one, and a key after it would be for the next one, which nobody has seen. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Tab', 'BTab', 'Space'];
 
+/** `print`: the screen that the keys are for, if a program that is slow to take them could show something else next. */
+type KeyGuard = PaneGuard & { readonly print: string | undefined };
+
 /** What tmux checks at the moment of written keys, or why they are not pressed: they could answer a dialog that was not shown before. */
 async function guardOf(
   { tmux, record }: FoundPane,
   { id, thread, liveAt }: CommandCall,
   keys: readonly string[],
-  { shownScreens, lastKeys }: CommandContext,
-): Promise<PaneGuard | Refused> {
-  const guard = { pane: record, command: undefined };
+  { shownScreens, lastKeys, pendingKeys }: CommandContext,
+): Promise<KeyGuard | Refused> {
+  const guard = { pane: record, command: undefined, print: undefined };
   const isLeaving = keys.every((key) => LEAVING.includes(key));
-  const seen = isLeaving || !isFresh(liveAt, performance.now()) ? undefined : await lookAtPane(tmux, record);
+  const look = () =>
+    lookAtPane(tmux, record).catch((error: unknown) => (isLeaving ? undefined : Promise.reject(error)));
+  const seen = isFresh(liveAt, performance.now()) ? await look() : undefined;
   if (seen === undefined || seen.kind === 'gone') return guard;
   const { driver, isAgent } = readPane(seen, record);
   const shows = dialogPatterns(seen, driver.screen);
+  const now = screenFingerprint(record.paneId, seen, driver.screen);
+  const print = shows.length > 0 || (isAgent && !isLeaving) ? now : undefined;
+  if (isLeaving) return { ...guard, print };
+  const isPending = pendingKeys.isPending(thread?.id ?? '', now);
   const isForOne = keys.slice(0, -1).every((key) => MOVING.includes(key));
   const shown = shownScreens.get(thread?.id ?? '');
   if (shows.length === 0) {
     const opener = isAgent ? lastKeys.get(thread?.id ?? '')?.opener : undefined;
     const isSeen = shown !== undefined && isNewer(shown.message, opener ?? '0') && isNewer(id, shown.message);
     if (isAgent && !isForOne) return SEVERAL;
-    return opener !== undefined && !isSeen ? EARLY : { ...guard, ...stillNoDialog(seen, record) };
+    if (opener !== undefined && !isSeen) return EARLY;
+    return isPending ? NOT_TAKEN : { ...guard, print, ...stillNoDialog(seen, record) };
   }
   // Once: a busy program still shows a dialog that was answered.
   shownScreens.delete(thread?.id ?? '');
-  const isSame = shown?.print === screenFingerprint(record.paneId, seen, driver.screen) && isNewer(id, shown.message);
-  return isSame && isForOne ? { ...guard, shows } : UNSEEN;
+  const isSame = shown?.print === now && isNewer(id, shown.message);
+  if (!isSame || !isForOne) return UNSEEN;
+  return isPending ? NOT_TAKEN : { ...guard, print, shows };
 }
 
 /** A tapped button, the fingerprint of its screen, and its message. */
@@ -138,39 +150,37 @@ export async function pressUnder(
       return { pane, pressed: CHANGED };
     }
     const seen = await lookAtPane(tmux, record);
-    const { screen } = readPane(seen, record).driver;
+    const { isAgent, driver } = readPane(seen, record);
+    const { screen } = driver;
     if (seen.kind === 'gone' || screenFingerprint(record.paneId, seen, screen) !== print)
       return { pane, pressed: CHANGED };
+    if (context.pendingKeys.isPending(thread, print) && !LEAVING.includes(key)) return { pane, pressed: NOT_TAKEN };
     // tmux checks this again, because a dialog may appear or change after the look.
     const shows = dialogPatterns(seen, screen);
     const still = shows.length === 0 ? stillNoDialog(seen, record) : { shows };
     used.set(thread, { print, tap: order.id, isDialog: shows.length > 0 });
-    const pressed = await strike(pane, order, [key], { pane: record, command: undefined, ...still }, context, true);
+    const isFor = shows.length > 0 || (isAgent && !LEAVING.includes(key)) ? print : undefined;
+    const guard = { pane: record, command: undefined, print: isFor, ...still };
+    const pressed = await strike(pane, order, [key], guard, context, true);
     if (pressed === undefined || pressed.kind === 'refused') used.delete(thread);
     return { pane, pressed };
   });
   return done && shownAfter(done.pane, done.pressed, context);
 }
 
-/** `several`: they are not for one screen. `early`: nobody has seen yet what the last key did, and a busy program may still have to do it. */
-type Refused = { readonly kind: 'refused'; readonly because: PaneRefusal | 'several' | 'early' };
-const CHANGED: Refused = { kind: 'refused', because: 'changing' };
-const UNSEEN: Refused = { kind: 'refused', because: 'dialog' };
-const SEVERAL: Refused = { kind: 'refused', because: 'several' };
-const EARLY: Refused = { kind: 'refused', because: 'early' };
-
 async function strike(
   { tmux }: FoundPane,
   order: CommandCall,
   keys: readonly string[],
-  guard: PaneGuard,
-  { lastKeys }: CommandContext,
+  { print, ...guard }: KeyGuard,
+  { lastKeys, pendingKeys }: CommandContext,
   isTap = false,
 ): Promise<Press | undefined> {
   // Checked here, because the command may have waited for tmux or other keys while the screen changed.
   if (!isFresh(order.liveAt, performance.now())) return undefined;
   const pressed = await pressKeys(tmux, guard, order.id, keys);
   const thread = order.thread?.id ?? '';
+  if (print !== undefined && !keys.every((key) => MOVING.includes(key))) pendingKeys.pressed(thread, print);
   const isHarmless = keys.every((key) => MOVING.includes(key) || LEAVING.includes(key));
   const { opener, written } = lastKeys.get(thread) ?? { opener: undefined, written: undefined };
   const at = performance.now();
@@ -205,25 +215,6 @@ async function shownAfter(
   const shown = await showScreen(pane, context);
   return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
 }
-
-/** With the screen below them. */
-const LOOK_FIRST: Readonly<Record<string, string>> = {
-  dialog:
-    'a dialog is open. Check it here, then use the buttons or write the key again. Only arrows, Tab and Space may come before another key',
-  changing: 'the screen has changed. Use the buttons under this new screen',
-  early: 'the thread did not show yet what the key before it did. Check it here, then write the key again',
-};
-
-const WHY: Readonly<Record<string, string>> = {
-  gone: 'the pane is gone',
-  dead: 'the program in the pane has ended',
-  'other-server': 'tmux was restarted',
-  'other-process': 'another program runs in that pane now',
-  'input-off': 'the pane takes no input',
-  synchronized: 'the pane shares its input with others',
-  several:
-    'only arrows, Tab and Space may come before another key, because any other key may open a dialog that nobody has seen. Write one key, and the next one when you see what it did',
-};
 
 // !stop interrupts an agent, a terminal or a headless agent.
 

@@ -27,7 +27,7 @@ export type ShownScreens = Map<string, { readonly print: string; readonly messag
 /** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
 export async function showScreen(
   { tmux, record }: FoundPane,
-  { shownScreens }: Pick<CommandContext, 'shownScreens'>,
+  { shownScreens, pendingKeys }: Pick<CommandContext, 'shownScreens' | 'pendingKeys'>,
   asPicture = false,
 ): Promise<CommandReply> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
@@ -35,6 +35,7 @@ export async function showScreen(
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
   const print = screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen);
+  pendingKeys.isPending(record.thread, print); // another screen: the program has taken them
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message) => {
     if (message !== undefined) shownScreens.set(thread, { print, message });

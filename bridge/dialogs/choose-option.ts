@@ -5,12 +5,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../../agents/driver.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
-import { dialogPatterns } from '../../agents/screen-fingerprint.ts';
+import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
-import { dialogPrint, MARK, type TapAction } from './card-text.ts';
+import type { PendingKeys } from '../pending-keys.ts';
+import { type CardAction, dialogPrint, MARK, type TapAction } from './card-text.ts';
 
 export interface SeenDialog {
   readonly look: PaneLook;
@@ -20,7 +21,10 @@ export interface SeenDialog {
 }
 
 export type Chosen =
-  | { readonly kind: 'chosen'; readonly label: string }
+  /** `on`: the fingerprint of the screen on which the last key was pressed. */
+  | { readonly kind: 'chosen'; readonly label: string; readonly on: string }
+  /** The program still shows the screen of the last key. */
+  | { readonly kind: 'pending' }
   /** It moved in the list, or a key was pressed that need not end the dialog. */
   | { readonly kind: 'moved' }
   /** Nothing was answered: another dialog is open, or none. */
@@ -42,6 +46,27 @@ export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog
   const { screen, isAgent, driver } = readPane({ ...look, mode: undefined }, record);
   if (screen.kind !== 'dialog' || !isAgent) return undefined;
   return { look, dialog: screen, driver, print: dialogPrint(record, screen) };
+}
+
+/** `choose` is called only if the program has taken the last key: another one would reach the next dialog. Esc approves nothing. */
+export async function unlessPending(
+  pane: FoundPane,
+  pending: PendingKeys,
+  action: CardAction,
+  choose: () => Promise<Chosen>,
+): Promise<Chosen> {
+  const { thread } = pane.record;
+  const isLeaving = action.do === 'press' && action.key === 'Escape';
+  const before = await seeDialog(pane);
+  if (before !== undefined && pending.isPending(thread, fingerprint(pane, before)) && !isLeaving)
+    return { kind: 'pending' };
+  const chosen = await choose();
+  if (chosen.kind === 'chosen') pending.pressed(thread, chosen.on);
+  return chosen;
+}
+
+function fingerprint({ record }: FoundPane, { look, driver }: Pick<SeenDialog, 'look' | 'driver'>): string {
+  return screenFingerprint(record.paneId, look, driver.screen);
 }
 
 export async function chooseOption(pane: FoundPane, print: string, action: TapAction): Promise<Chosen> {
@@ -92,16 +117,17 @@ export async function seeUntil(
 }
 
 export async function press(
-  { tmux, record }: FoundPane,
+  pane: FoundPane,
   { look, driver }: SeenDialog,
   keys: readonly string[],
   label?: string,
   shows: readonly string[] = [],
 ): Promise<Chosen> {
+  const { tmux, record } = pane;
   const guard = guardFor(record, { look, driver }, shows);
   const pressed = await pressInDialog(tmux, guard, keyId(), keys);
   if (pressed.kind === 'refused') return { kind: 'changed' };
-  return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label };
+  return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label, on: fingerprint(pane, { look, driver }) };
 }
 
 /** Typed code of a login is not repeated on a command line, where other users of the machine could see it. */

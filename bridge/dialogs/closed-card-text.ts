@@ -19,6 +19,8 @@ export const NOTHING_DONE: readonly string[] = [CLOSED, CHANGED, PENDING, OLD, S
 /** `isSame`: the dialog is still open. `hasCard`: and so is its card. Undefined if there is nothing to say. */
 export function told(kind: Chosen['kind'], isSame: boolean, hasCard: boolean): string | undefined {
   switch (kind) {
+    case 'pending':
+      return PENDING;
     case 'stuck':
       return STUCK;
     case 'full':

@@ -16,8 +16,9 @@ import type { DialogCard } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { ServerParts } from '../bridge-options.ts';
 import { isFresh } from '../inbox.ts';
+import type { PendingKeys } from '../pending-keys.ts';
 import { type CardButton, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
-import { chooseOption, dismissPanel, reacts, type SeenDialog } from './choose-option.ts';
+import { chooseOption, dismissPanel, reacts, type SeenDialog, unlessPending } from './choose-option.ts';
 import { CLOSED, endOfCard, OLD, PENDING, told } from './closed-card-text.ts';
 import { decideCard, isOfHooks } from './decide-card.ts';
 import { writeText } from './write-text.ts';
@@ -45,6 +46,7 @@ interface CardTap extends CardButton {
 
 interface DialogsParts extends ServerParts {
   readonly pressing: KeyedQueue;
+  readonly pendingKeys: PendingKeys;
   /** The option to choose without asking a person. */
   readonly ownChoice: (thread: string, dialog: AgentDialog) => number | undefined;
 }
@@ -146,7 +148,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
   async function chooseOwn(pane: FoundPane, print: string, option: number, card: DialogCard | undefined) {
     const { thread } = pane.record;
     tried.set(thread, print);
-    const chosen = await parts.pressing(thread, () => chooseOption(pane, print, { do: 'choose', option }));
+    const action = { do: 'choose', option } as const;
+    const choose = () => chooseOption(pane, print, action);
+    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.pendingKeys, action, choose));
     log.info('dialog', { thread, by: 'threadmux', choice: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by: 'threadmux' } });
     if (chosen.kind === 'chosen') await reacts(pane, print, signal);
@@ -214,9 +218,9 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     if (card.answer !== undefined || (liveAt ?? 0) < (pressedAt.get(thread) ?? 0)) return PENDING;
     if (!isFresh(liveAt, performance.now())) return OLD;
     const pane = paneOnHost(hosts, record);
-    const chosen = await parts.pressing(thread, () =>
-      action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action),
-    );
+    const choose = () =>
+      action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action);
+    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.pendingKeys, action, choose));
     log.info('dialog', { thread, which: card.which, tap: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
     const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, signal));

@@ -67,7 +67,6 @@ describe('typing into a box that shows the text', () => {
     ['in a box of the conversation', ['❯\u00a0seen', '─────', '', '─────', '❯\u00a0', '─────', '  ? for shortcuts']],
     ['in the line below the box', ['─────', '❯\u00a0', '─────', '  seen']],
     ['in the hint of an empty box', ['─────', '❯\u00a0Press up to edit what was seen', '─────', '  x']],
-    ['on a screen without a box', ['seen', 'seen']],
   ])('does not count the same text %s', async (_, rows) => {
     const server = startTmux();
     const { guard, received } = await startRawPane(server, 'web', { shows: rows.join('\r\n') });
@@ -80,7 +79,19 @@ describe('typing into a box that shows the text', () => {
     await vi.waitFor(() => expect(received().toString()).toContain('seen'));
     await sleep(700);
     expect(received().toString()).not.toContain('\r');
-    expect(await typing).toEqual({ kind: 'delivered' }); // after the limit
+    expect(await typing).toMatchObject({ kind: 'text-only', because: 'changing' }); // the box stays as it was
+    expect(received().toString()).not.toContain('\r');
+  });
+
+  it('does not count the same text on a screen without a box, and presses it after the limit', async () => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server, 'web', { shows: 'seen\r\nseen' });
+    const options = { settleMs: 2_000, shown: shownText('seen') };
+    const typing = typeMessage(server.tmux, guard, { id: '1', text: 'seen' }, options);
+    await vi.waitFor(() => expect(received().toString()).toContain('seen'));
+    await sleep(700);
+    expect(received().toString()).not.toContain('\r');
+    expect(await typing).toEqual({ kind: 'delivered' });
     await vi.waitFor(() => expect(received().toString()).toContain('\r'));
   });
 
@@ -93,7 +104,7 @@ describe('typing into a box that shows the text', () => {
     await vi.waitFor(() => expect(received().toString()).toContain('three'));
     await sleep(500);
     expect(received().toString()).not.toContain('\r');
-    expect(await typing).toEqual({ kind: 'delivered' });
+    expect(await typing).toMatchObject({ kind: 'text-only', because: 'changing' });
   });
 
   it('presses it after the end of a turn that is about to end', async () => {
