@@ -35,7 +35,7 @@ export async function showScreen(
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
   const print = screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen);
-  pendingKeys.isPending(record.thread, print); // another screen: the program has taken them
+  pendingKeys.saw(record.thread, print);
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message) => {
     if (message !== undefined) shownScreens.set(thread, { print, message });

@@ -91,7 +91,7 @@ export async function quitAtOnce(
       const { claudeSession, project, transcript, started, shell, cwd } = before;
       context.threads.registry.change(thread.thread, { claudeSession, project, transcript, started, shell, cwd });
     }
-    const content = `⏹️ It ${how}. ${hint}`;
+    const content = `⏹️ It ${how}. ${said}\n${hint}`;
     await context.postNotice(thread.thread, [thread.thread, 'quit', session.pane.pid], { content, silent: true });
     await context.threads.archive(thread.thread, { ended: thread });
   }

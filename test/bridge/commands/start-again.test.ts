@@ -239,14 +239,17 @@ describe('an agent that quits at once', () => {
   it('leaves an archived thread that says why, or none', async () => {
     const folder = tempFolder();
     const quits = join(folder, 'claude');
-    writeFileSync(quits, '#!/bin/sh\nsleep 2\nexit 3\n', { mode: 0o755 });
+    writeFileSync(quits, '#!/bin/sh\nsleep 2\necho Unable to connect\nexit 3\n', { mode: 0o755 });
     const setting = await startSetting({ file: { agents: { claude: { command: [quits] } } } });
     const { channelId } = setting.workspace;
     await setting.say(channelId, `!new slow ${folder}`);
     await setting.answer(channelId, /^⚠️ `slow` quit at once/);
     const [record] = setting.shared.threads.registry.all();
     const thread = record?.thread ?? '';
-    await setting.answer(thread, /^⏹️ It quit at once \(exit code 3\)/);
+    await setting.answer(
+      thread,
+      /^⏹️ It quit at once \(exit code 3\)\. Its last lines:\n```[\s\S]*Unable to connect[\s\S]*```\n`!new slow`/,
+    );
     await untilArchived(setting, thread);
     writeFileSync(quits, '#!/bin/sh\nexit 3\n', { mode: 0o755 });
     await setting.say(channelId, `!new quick ${folder}`);
