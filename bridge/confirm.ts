@@ -15,7 +15,7 @@ import type { PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import type { TypedState } from './delivery-attempt.ts';
 import type { Waits } from './delivery-waits.ts';
-import { type SeenScreen, type SharedLook, seenScreen } from './seen-screen.ts';
+import type { SharedLook } from './shared-look.ts';
 
 type TypedMessage = Pick<TypedState, 'typed' | 'deliveryId'>;
 
@@ -44,8 +44,8 @@ type Confirmation =
       readonly dialog: boolean;
     }
   /** The dialog took the text: it is not in the box, and Enter was never pressed. */
-  | { readonly kind: 'swallowed'; readonly because: string; readonly screen: SeenScreen }
-  | { readonly kind: 'unproven'; readonly because: string; readonly screen: SeenScreen | undefined };
+  | { readonly kind: 'swallowed'; readonly because: string; readonly screen: string }
+  | { readonly kind: 'unproven'; readonly because: string; readonly screen: string | undefined };
 
 /** After this many looks at an idle pane, the receipt will not come. */
 const VAIN_LOOKS = 4;
@@ -139,7 +139,7 @@ async function pressOnceMore(message: TypedMessage, options: ConfirmOptions): Pr
   if (seen.kind !== 'standing') return;
   const { tmux, record } = options;
   const { screen, typing } = seen.driver;
-  const shows = typing.boxLines(seen.screen.text, '', { width: 80, height: 24 });
+  const shows = typing.boxLines(seen.screen, '', { width: 80, height: 24 });
   const guard = { pane: record, command: record.command, dialog: screen.dialogLine, shows };
   await pressEnter(tmux, guard, message.deliveryId).catch((error: unknown) => {
     // The next look presses it again; tmux knows whether it was pressed.
@@ -149,12 +149,12 @@ async function pressOnceMore(message: TypedMessage, options: ConfirmOptions): Pr
 
 type Seen =
   /** `isUntouched`: the box is empty, and Enter was not pressed for this message. */
-  | { readonly kind: 'idle'; readonly screen: SeenScreen; readonly isUntouched: boolean }
+  | { readonly kind: 'idle'; readonly screen: string; readonly isUntouched: boolean }
   /** `unclear`: the program that was typed into shows a screen that nobody knows. */
-  | { readonly kind: 'busy' | 'dialog' | 'unclear'; readonly screen: SeenScreen }
-  | { readonly kind: 'standing'; readonly screen: SeenScreen; readonly driver: AgentDriver }
+  | { readonly kind: 'busy' | 'dialog' | 'unclear'; readonly screen: string }
+  | { readonly kind: 'standing'; readonly screen: string; readonly driver: AgentDriver }
   | { readonly kind: 'unseen'; readonly because: string; readonly surely: boolean }
-  | { readonly kind: 'over'; readonly because: string; readonly screen: SeenScreen | undefined };
+  | { readonly kind: 'over'; readonly because: string; readonly screen: string | undefined };
 
 async function lookAgain(
   message: TypedMessage,
@@ -166,29 +166,27 @@ async function lookAgain(
     if (seen.kind === 'gone') return { kind: 'over', because: 'The pane is gone.', screen: undefined };
     const { screen, driver } = readPane(seen, record);
     const { text } = seen;
-    const shown = seenScreen(record, seen, driver.screen);
-    if (driver.screen.boxHolds(screen, message.typed.text) === 'yes')
-      return { kind: 'standing', screen: shown, driver };
-    if (hasDialog(text, driver.screen)) return { kind: 'dialog', screen: shown };
+    if (driver.screen.boxHolds(screen, message.typed.text) === 'yes') return { kind: 'standing', screen: text, driver };
+    if (hasDialog(text, driver.screen)) return { kind: 'dialog', screen: text };
     switch (screen.kind) {
       case 'empty':
       case 'draft':
-        if (screen.busy || (screen.kind === 'empty' && screen.queued)) return { kind: 'busy', screen: shown };
+        if (screen.busy || (screen.kind === 'empty' && screen.queued)) return { kind: 'busy', screen: text };
         return {
           kind: 'idle',
-          screen: shown,
+          screen: text,
           isUntouched: screen.kind === 'empty' && !isMarked(seen.typed.enter, message.deliveryId),
         };
       case 'dialog':
-        return { kind: 'dialog', screen: shown };
+        return { kind: 'dialog', screen: text };
       case 'otherProgram':
-        if (record.claudeSession === '' && seen.command === record.command) return { kind: 'unclear', screen: shown };
-        return { kind: 'over', because: describeScreen(screen, driver.title), screen: shown };
+        if (record.claudeSession === '' && seen.command === record.command) return { kind: 'unclear', screen: text };
+        return { kind: 'over', because: describeScreen(screen, driver.title), screen: text };
       case 'dead':
       case 'shell':
-        return { kind: 'over', because: describeScreen(screen, driver.title), screen: shown };
+        return { kind: 'over', because: describeScreen(screen, driver.title), screen: text };
       default:
-        return { kind: 'busy', screen: shown };
+        return { kind: 'busy', screen: text };
     }
   } catch (error) {
     if (signal.aborted || !isThreadmuxError(error)) throw error;

@@ -17,7 +17,6 @@ import { isCovered, typeMessage } from '../tmux/type-message.ts';
 import { isMarked } from './confirm.ts';
 import { decide } from './decide-typing.ts';
 import { isFresh } from './inbox.ts';
-import { type SeenScreen, seenScreen } from './seen-screen.ts';
 import { runInShell, writeToProgram } from './type-into-program.ts';
 import type { TypedText } from './typed-text.ts';
 
@@ -70,17 +69,17 @@ export type AttemptOutcome =
   | {
       readonly kind: 'failed';
       readonly because: string;
-      readonly screen: SeenScreen | undefined;
+      readonly screen: string | undefined;
       /** There is no session. */
       readonly isAbsent?: boolean;
     }
   /** Text or keys are in the pane, and it is unknown whether they were submitted. */
-  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: SeenScreen | undefined };
+  | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: string | undefined };
 
 export interface WaitingAttempt {
   readonly kind: 'wait';
   readonly because: string;
-  readonly screen: SeenScreen | undefined;
+  readonly screen: string | undefined;
   /** Tell the user at once, because it will not end by itself within seconds. */
   readonly surely: boolean;
   /** An own message is on its way into the box: this ends within milliseconds. */
@@ -141,7 +140,6 @@ async function typeInto(
       : { kind: 'ran', output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text };
   if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
-  const shown = seen.kind === 'gone' ? undefined : seenScreen(record, seen, driver.screen);
   const last = options.standing();
   const standing = last?.confirmedAt === undefined ? last : undefined;
   // A receipt may be faster than the screen: what the box shows then is not a draft of the user.
@@ -161,18 +159,18 @@ async function typeInto(
   const guard = { pane: record, command, dialog: driver.screen.dialogLine };
   switch (step.do) {
     case 'refuse':
-      return failed(step.because, shown);
+      return failed(step.because, text);
     case 'wait': {
       if (screen.kind === 'dialog') {
         await options.onDialog();
         return waiting(step.because, undefined);
       }
       const isOurs = screen.kind === 'draft' && inBox !== undefined;
-      return waiting(step.because, shown, { soon: isOurs && Date.now() - inBox.at < ARRIVES_WITHIN_MS });
+      return waiting(step.because, text, { soon: isOurs && Date.now() - inBox.at < ARRIVES_WITHIN_MS });
     }
     case 'leave-mode':
       await leaveMode(tmux, guard);
-      return waiting('The pane is in copy mode.', shown);
+      return waiting('The pane is in copy mode.', text);
     case 'run': {
       options.onTyping();
       // In a terminal, one program may start another at any moment, and the input is for all of them.
@@ -185,9 +183,9 @@ async function typeInto(
     }
     case 'type': {
       if (hasDialog(text ?? '', driver.screen))
-        return waiting(`${driver.title} shows a dialog. Answer it, and your message is typed.`, shown);
+        return waiting(`${driver.title} shows a dialog. Answer it, and your message is typed.`, text);
       if (standing !== undefined && !hasArrived(standing, text ?? '', Date.now(), driver.screen))
-        return waiting('An earlier message is still being typed.', shown, { soon: true });
+        return waiting('An earlier message is still being typed.', text, { soon: true });
       options.onTyping();
       const { typing } = driver;
       const delivery = await typeMessage(
@@ -206,9 +204,9 @@ async function typeInto(
       if (delivery.kind === 'text-only' && isReported && isCovered(delivery.because))
         return { ...into, before: text ?? '', isCovered: true };
       if (delivery.kind === 'text-only')
-        return { kind: 'unconfirmed', because: delivery.because === 'mixed' ? MIXED : CHANGED, screen: shown };
+        return { kind: 'unconfirmed', because: delivery.because === 'mixed' ? MIXED : CHANGED, screen: text };
       options.onUntyped();
-      return waiting(`The pane changed before the text was typed (${delivery.because}).`, shown);
+      return waiting(`The pane changed before the text was typed (${delivery.because}).`, text);
     }
   }
 }
@@ -239,12 +237,12 @@ function wasEntered(seen: LookResult, deliveryId: string): boolean {
 
 function waiting(
   because: string,
-  screen: SeenScreen | undefined,
+  screen: string | undefined,
   { surely = false, soon = false }: Partial<Pick<WaitingAttempt, 'surely' | 'soon'>> = {},
 ): WaitingAttempt {
   return { kind: 'wait', because, screen, surely, soon };
 }
 
-function failed(because: string, screen?: SeenScreen): AttemptOutcome {
+function failed(because: string, screen?: string): AttemptOutcome {
   return { kind: 'failed', because, screen };
 }

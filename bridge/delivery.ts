@@ -15,7 +15,7 @@ import { type AttemptOutcome, type AttemptState, attemptDelivery, type TypedStat
 import { WAITS } from './delivery-waits.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
-import { createSharedLook } from './seen-screen.ts';
+import { createSharedLook } from './shared-look.ts';
 import { conversationStart } from './start-conversation.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';

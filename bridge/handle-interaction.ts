@@ -1,8 +1,6 @@
 // Handles button taps, forms and slash commands. Each is checked against the allow-list like a message, and
 // acknowledged before it is acted on.
 
-import { snowflakeTime } from '../core/snowflake.ts';
-import { UNKNOWN_MESSAGE } from '../discord/error-codes.ts';
 import {
   AUTOCOMPLETE_INTERACTION,
   COMMAND_INTERACTION,
@@ -17,13 +15,13 @@ import {
   takeCommand,
   takeTap,
 } from '../discord/interactions.ts';
-import { button, type ComponentRow, editMessage, refusedWith, row } from '../discord/messages.ts';
+import { button, type ComponentRow, editIfThere, editMessage, row } from '../discord/messages.ts';
 import { type ThreadRef, unarchiveAndRetry } from '../discord/threads.ts';
 import { START_AGAIN } from '../threads/ended-notice.ts';
 import { LIMIT_BUTTON } from '../threads/limit-record.ts';
 import type { CommandCall, CommandContext } from './commands/command.ts';
 import { runCommand } from './commands/commands.ts';
-import { pressUnder, type UsedScreens } from './commands/keys.ts';
+import { pressUnder } from './commands/keys.ts';
 import { SCHEDULE_BUTTON, tapSchedule } from './commands/schedule.ts';
 import { CLAUDE_COMMAND, restOf, suggestions } from './commands/slash.ts';
 import { startAgain } from './commands/start-again.ts';
@@ -39,11 +37,6 @@ export function createInteractionHandler(
   unfinished: UnfinishedInteractions,
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, log } = context;
-  const used: UsedScreens = new Map();
-  /** By the server's clock, like the ids of messages. */
-  const startedAt = rest.serverTime();
-  /** The messages with a screen that this process has shown. */
-  const renewed = new Set<string>();
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
@@ -104,14 +97,11 @@ export function createInteractionHandler(
       const answer = await runCommand('retry', { ...order, rest: what }, context);
       return void (await followUp(rest, interaction, { content: answer.content, components: [] }));
     }
-    const under = { key: what, print, messageId: interaction.message.id };
-    // Only the process that showed a screen knows whether a key was pressed under it: an older message shows the screen first.
-    const isOld = snowflakeTime(interaction.message.id) < startedAt && !renewed.has(interaction.message.id);
+    const under = { key: what, print, message: interaction.message.id };
     const isLook = what === 'look' || what === 'picture';
-    const shown =
-      isLook || isOld
-        ? await runCommand('screen', { ...order, rest: what === 'picture' ? 'image' : '' }, context)
-        : await pressUnder(order, under, used, context).catch(() => runCommand('screen', order, context));
+    const shown = isLook
+      ? await runCommand('screen', { ...order, rest: what === 'picture' ? 'image' : '' }, context)
+      : await pressUnder(order, under, context).catch(() => runCommand('screen', order, context));
     if (shown === undefined)
       return followUpPrivately(
         rest,
@@ -125,17 +115,10 @@ export function createInteractionHandler(
     const components = [...kept, ...(shown.components ?? [])];
     // The notice about a message is deleted when the key made room for the message.
     const { message, channel_id: channel = '' } = interaction;
-    const show = () => editMessage(rest, channel, message.id, { files: [], ...shown, components });
+    const show = () => editIfThere(rest, channel, message.id, { files: [], ...shown, components });
     // The session may have ended at this moment, and its thread is archived.
-    await unarchiveAndRetry(rest, channel, show, { archiveAgain: true }).catch((error: unknown) => {
-      if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error;
-    });
-    if (isOld) renewed.add(interaction.message.id);
-    // The message shows the current screen, so its buttons can be used again, except for a dialog that may already be
-    // answered.
-    const thread = order.thread?.id ?? '';
-    const last = used.get(thread);
-    if (isLook || (last?.tap === order.id && !last.isDialog)) used.delete(thread);
+    const isShown = await unarchiveAndRetry(rest, channel, show, { archiveAgain: true });
+    if (isShown) await shown.after?.(channel, message.id, 'edited');
   }
 
   return async (data, liveAt) => {

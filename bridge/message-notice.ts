@@ -9,7 +9,6 @@ import { screenExcerpt } from '../threads/notices.ts';
 import type { ServerParts } from './bridge-options.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
-import type { SeenScreen } from './seen-screen.ts';
 
 export interface MessageNotices {
   /** Posts the notice or edits it. `about` is one word for what it says. Resolves with its id; undefined if that failed. */
@@ -76,11 +75,11 @@ export function createMessageNotices(
   };
 }
 
-export function waitingNotice(because: string, screen: SeenScreen | undefined): MessageDraft {
+export function waitingNotice(because: string, screen: string | undefined): MessageDraft {
   return {
     content: `📨 Your message waits. ${because}${excerptOf(screen)}`,
     // Only "Screen": keys are pressed under the whole screen, never under a part of it.
-    components: screen === undefined ? [] : [keyButtons(undefined)],
+    components: screen === undefined ? [] : [keyButtons()],
   };
 }
 
@@ -100,10 +99,10 @@ export function failedNotice(
   const retry = button('Retry', `${isTyped ? 'retry-asks' : 'retry'}:${id}`, 'primary');
   return {
     content: `${words}${excerptOf(screen)}`,
-    components: [row(retry), ...(screen === undefined ? [] : [keyButtons(undefined)])],
+    components: [row(retry), ...(screen === undefined ? [] : [keyButtons()])],
   };
 }
 
-function excerptOf(screen: SeenScreen | undefined): string {
-  return screen === undefined ? '' : `\n${screenExcerpt(screen.text)}`;
+function excerptOf(screen: string | undefined): string {
+  return screen === undefined ? '' : `\n${screenExcerpt(screen)}`;
 }

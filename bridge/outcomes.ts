@@ -7,7 +7,6 @@ import type { ServerParts } from './bridge-options.ts';
 import type { AttemptOutcome } from './delivery-attempt.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import { failedNotice, unreachableNotice, waitingNotice } from './message-notice.ts';
-import type { SeenScreen } from './seen-screen.ts';
 import type { StatusReactions } from './status-reactions.ts';
 
 /** Nothing here rejects: what cannot be shown must not stop the message. */
@@ -17,7 +16,7 @@ export interface Outcomes {
   /** It cannot be typed now. Only the reaction: most such messages are typed a moment later. */
   delayed(message: AcceptedMessage): Promise<void>;
   /** The user is told why it waits. */
-  waiting(message: AcceptedMessage, because: string, screen: SeenScreen | undefined): Promise<void>;
+  waiting(message: AcceptedMessage, because: string, screen: string | undefined): Promise<void>;
   typed(message: AcceptedMessage): Promise<void>;
   /** The host went away after it was typed. */
   unreachable(message: AcceptedMessage, because: string): Promise<void>;

@@ -30,10 +30,10 @@ import { createMessageNotices } from './message-notice.ts';
 import { createOutcomes } from './outcomes.ts';
 import { openOwnMessages } from './own-messages.ts';
 import { createPanels, type Panels } from './panel/panels.ts';
-import { createPendingKeys } from './pending-keys.ts';
 import { createRetry } from './retry-message.ts';
 import { createScheduled } from './scheduled.ts';
 import { openServerStreams } from './server-streams.ts';
+import { createShownScreens } from './shown-screens.ts';
 import { createSlashMessages } from './slash-messages.ts';
 import { createStatusReactions } from './status-reactions.ts';
 import { openUnfinishedInteractions } from './unfinished-interactions.ts';
@@ -102,13 +102,13 @@ export async function startServer(
     keptMs: options.waits?.heldMs,
   });
   const pressing = createKeyedQueue();
-  const pendingKeys = createPendingKeys();
+  const shownScreens = createShownScreens();
   const limits = createUsageLimits({
     ...parts,
     scheduled: () => scheduled,
     lookAtDialog: (thread) => void dialogs.look(thread),
   });
-  const dialogs = createDialogs({ ...parts, pressing, pendingKeys, ownChoice: limits.ownChoice });
+  const dialogs = createDialogs({ ...parts, pressing, shownScreens, ownChoice: limits.ownChoice });
   const declared = createDeclaredSessions({
     ...parts,
     path: state('declared'),
@@ -137,9 +137,7 @@ export async function startServer(
     scheduled,
     limits,
     pressing,
-    lastKeys: new Map(),
-    pendingKeys,
-    shownScreens: new Map(),
+    shownScreens,
     dialogs,
     declared,
     statusOf: createAgentStatus(shared),

@@ -23,8 +23,7 @@ export async function runInShell(
 ): Promise<AttemptOutcome> {
   const before = await lines(tmux, guard.pane);
   const written = await writeToProgram(tmux, guard, message);
-  if (written.kind === 'failed' || written.kind === 'unconfirmed')
-    return { ...written, screen: { text: before.join('\n'), print: undefined } };
+  if (written.kind === 'failed' || written.kind === 'unconfirmed') return { ...written, screen: before.join('\n') };
   const after = await settled(tmux, guard.pane);
   return { kind: 'ran', output: newLines(before, after) };
 }

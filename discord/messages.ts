@@ -183,8 +183,8 @@ const KEYS = [
   ['Enter', 'Enter'],
 ] as const;
 
-/** Key buttons for one screen. They work only while the pane shows the screen with this fingerprint. */
-export function keyButtons(print: string | undefined): ComponentRow {
+/** Key buttons for one screen. They work only while the pane shows the screen with this fingerprint. Without one, only “Screen”. */
+export function keyButtons(print?: string): ComponentRow {
   const keys = print === undefined ? [] : KEYS.map(([key, label]) => button(label, `key:${key}:${print}`));
   return row(...keys, button('Screen', 'key:look'));
 }

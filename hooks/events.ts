@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDriver } from '../agents/driver.ts';
 import type { AgentEvent, EventOf } from '../agents/event.ts';
-import { screenFingerprint } from '../agents/screen-fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { StatusLineInput } from '../agents/status-line.ts';
 import { textsOf } from '../agents/turn.ts';
@@ -67,10 +66,9 @@ export async function handleWaiting(
   if (message === undefined || hasCard || context.prompts.isOpenFor(agentSession)) return { state: 'waiting' };
   const seen = await lookAtPane(tmuxOn(context.host, session.socket), session);
   const screen = seen.kind === 'gone' ? '' : screenBlock(seen.text);
-  const print = seen.kind === 'gone' ? undefined : screenFingerprint(session.paneId, seen, driver.screen);
   return {
     state: 'waiting',
-    say: { text: `🔔 ${untrustedText(message)}\n${screen}`, components: [keyButtons(print)] },
+    say: { text: `🔔 ${untrustedText(message)}\n${screen}`, components: [keyButtons()] },
   };
 }
 

@@ -53,6 +53,11 @@ export function screenBlock(text: string): string {
   return isCut ? `${CUT}\n${block()}` : block();
 }
 
+/** All of a pane as the text of a file, if its block shows only a part. */
+export function restOfScreen(text: string, block: string): string | undefined {
+  return block.startsWith(CUT) ? neutralise(text.trimEnd()) : undefined;
+}
+
 const EXCERPT_LINES = 8;
 const EXCERPT_COLUMNS = 60;
 const FRAME = /^[\s─-╿▀-▟]*$/u;

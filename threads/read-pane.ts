@@ -4,7 +4,8 @@ import type { AgentDriver } from '../agents/driver.ts';
 import { allDrivers, driverOf } from '../agents/list.ts';
 import type { AgentScreen } from '../agents/screen.ts';
 import { isShell } from '../agents/shell-name.ts';
-import type { LookResult } from '../tmux/look.ts';
+import type { LookResult, PaneLook } from '../tmux/look.ts';
+import type { PaneGuard } from '../tmux/pane.ts';
 import type { ThreadRecord } from './registry.ts';
 
 interface ReadPane {
@@ -63,4 +64,16 @@ export function screenOf(
     currentCommand: seen.command,
     agentCommand,
   });
+}
+
+const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellMode'];
+
+/**
+ * What tmux checks at the moment of a key that is meant for a screen without a dialog: one may appear after the look. Not every dialog has
+ * the line of `dialogLine`, but none shows the box.
+ */
+export function stillNoDialog(seen: PaneLook, record: KnownAgent): Required<Pick<PaneGuard, 'dialog' | 'shows'>> {
+  const { screen, driver } = readPane({ ...seen, mode: undefined }, record);
+  const shows = BOXES.includes(screen.kind) ? driver.typing.boxLines(seen.text, '', seen) : [];
+  return { dialog: driver.screen.dialogLine, shows };
 }

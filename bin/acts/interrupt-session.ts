@@ -2,9 +2,8 @@
 // another dialog.
 
 import { keyId } from '../../bridge/dialogs/choose-option.ts';
-import { stillNoDialog } from '../../bridge/seen-screen.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
-import { readPane } from '../../threads/read-pane.ts';
+import { readPane, stillNoDialog } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { paneOf, type SessionTarget } from '../find-session.ts';

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { confirm } from '../../bridge/confirm.ts';
-import { createSharedLook } from '../../bridge/seen-screen.ts';
+import { createSharedLook } from '../../bridge/shared-look.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';

@@ -11,23 +11,13 @@ import type { ServerParts } from '../bridge-options.ts';
 import type { DeclaredSessions } from '../declared/declared-parts.ts';
 import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
-import type { PendingKeys } from '../pending-keys.ts';
 import type { Retry } from '../retry-message.ts';
 import type { Scheduled } from '../scheduled.ts';
+import type { ShownScreens } from '../shown-screens.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
 import type { ProgramPlace } from './launch-agent.ts';
-import type { ShownScreens } from './screen.ts';
-
-/**
- * Of each thread: when keys were pressed (`performance.now()`), and the last command or tap whose keys may have opened a dialog. `written`:
- * the same, only of a command, until a tap has shown the screen.
- */
-type LastKeys = Map<
-  string,
-  { readonly at: number; readonly opener: string | undefined; readonly written: string | undefined }
->;
 
 export interface CommandContext extends ServerParts {
   readonly statusOf: AgentStatus;
@@ -40,8 +30,6 @@ export interface CommandContext extends ServerParts {
   readonly directories: AllowedHostDirectories;
   /** One queue per thread: keys are pressed in the order of their commands. */
   readonly pressing: KeyedQueue;
-  readonly lastKeys: LastKeys;
-  readonly pendingKeys: PendingKeys;
   readonly shownScreens: ShownScreens;
   /** Stores a message that the bot posted for a user. */
   readonly store: (message: AcceptedMessage) => void;
@@ -77,8 +65,11 @@ export interface Command {
 }
 
 export interface CommandReply extends MessageDraft {
-  /** Runs after the reply was posted in this channel, because posting would reopen an archived thread. `message`: the reply. */
-  readonly after?: (said: string, message: string | undefined) => Promise<void>;
+  /**
+   * Runs after the reply was shown in this channel, because posting would reopen an archived thread. `message`: the reply, which was posted,
+   * or an older message that shows it now.
+   */
+  readonly after?: (said: string, message: string | undefined, how?: 'posted' | 'edited') => Promise<void>;
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });

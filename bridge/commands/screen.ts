@@ -1,4 +1,4 @@
-// !screen, and the screens that are shown after keys. A written key is pressed in a dialog only if its thread showed the dialog before.
+// !screen, and the screens that are shown after keys.
 
 import { screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
@@ -7,7 +7,7 @@ import { untrustedCode } from '../../core/untrusted-text.ts';
 import { button, keyButtons, row } from '../../discord/messages.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
-import { screenBlock } from '../../threads/notices.ts';
+import { restOfScreen, screenBlock } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { lookAtPane } from '../../tmux/look.ts';
@@ -21,13 +21,10 @@ export const screenCommand: Command = {
     showScreen(await paneToShow(order.thread, context), context, /^(?:image|picture)$/i.test(order.rest.trim())),
 };
 
-/** The last screen that was posted in each thread, and its message. */
-export type ShownScreens = Map<string, { readonly print: string; readonly message: string }>;
-
 /** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
 export async function showScreen(
   { tmux, record }: FoundPane,
-  { shownScreens, pendingKeys }: Pick<CommandContext, 'shownScreens' | 'pendingKeys'>,
+  { shownScreens }: Pick<CommandContext, 'shownScreens'>,
   asPicture = false,
 ): Promise<CommandReply> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
@@ -35,14 +32,17 @@ export async function showScreen(
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
   const print = screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen);
-  pendingKeys.saw(record.thread, print);
   const keys = keyButtons(print);
-  const after: CommandReply['after'] = async (thread, message) => {
-    if (message !== undefined) shownScreens.set(thread, { print, message });
+  const after: CommandReply['after'] = async (thread, message, how = 'posted') => {
+    if (message !== undefined) shownScreens.show(thread, { print, message, isPosted: how === 'posted' });
   };
   if (picture === undefined) {
     const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
-    return { content: screenBlock(narrowText(seen.text)), components: [keys, ...more], files: [], after };
+    const content = screenBlock(narrowText(seen.text));
+    const whole = restOfScreen(seen.text, content);
+    // A key answers what the user has seen, so nothing of it may be missing.
+    const files = whole === undefined ? [] : [{ name: 'screen.txt', data: Buffer.from(whole) }];
+    return { content, components: [keys, ...more], files, after };
   }
   const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
   return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components: [keys], files: [file], after };

@@ -7,10 +7,9 @@ import type { AgentDriver, ModeKeys } from '../../agents/driver.ts';
 import type { AgentScreen } from '../../agents/screen.ts';
 import type { SessionSettings } from '../../core/session-settings.ts';
 import type { FoundPane } from '../../threads/panes.ts';
-import { readPane } from '../../threads/read-pane.ts';
+import { readPane, stillNoDialog } from '../../threads/read-pane.ts';
 import { pressKeys } from '../../tmux/keys.ts';
 import { type LookResult, lookAtPane } from '../../tmux/look.ts';
-import { stillNoDialog } from '../seen-screen.ts';
 
 type ModeName = NonNullable<SessionSettings['permissionMode']>;
 

@@ -10,7 +10,7 @@ import type { FoundPane } from '../../threads/panes.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import { pressInDialog } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
-import type { PendingKeys } from '../pending-keys.ts';
+import type { ShownScreens } from '../shown-screens.ts';
 import { type CardAction, dialogPrint, MARK, type TapAction } from './card-text.ts';
 
 export interface SeenDialog {
@@ -51,17 +51,17 @@ export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog
 /** `choose` is called only if the program has taken the last key: another one would reach the next dialog. Esc approves nothing. */
 export async function unlessPending(
   pane: FoundPane,
-  pending: PendingKeys,
+  screens: ShownScreens,
   action: CardAction,
   choose: () => Promise<Chosen>,
 ): Promise<Chosen> {
   const { thread } = pane.record;
   const isLeaving = action.do === 'press' && action.key === 'Escape';
   const before = await seeDialog(pane);
-  if (before !== undefined && pending.isPending(thread, fingerprint(pane, before)) && !isLeaving)
+  if (before !== undefined && screens.isPending(thread, fingerprint(pane, before)) && !isLeaving)
     return { kind: 'pending' };
   const chosen = await choose();
-  if (chosen.kind === 'chosen') pending.pressed(thread, chosen.on);
+  if (chosen.kind === 'chosen') screens.pressed(thread, { print: chosen.on, message: undefined });
   return chosen;
 }
 

@@ -16,7 +16,7 @@ import type { DialogCard } from '../../threads/registry.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { ServerParts } from '../bridge-options.ts';
 import { isFresh } from '../inbox.ts';
-import type { PendingKeys } from '../pending-keys.ts';
+import type { ShownScreens } from '../shown-screens.ts';
 import { type CardButton, cardDraft, dialogPrint, dialogTitle, panelTexts } from './card-text.ts';
 import { chooseOption, dismissPanel, reacts, type SeenDialog, unlessPending } from './choose-option.ts';
 import { CLOSED, endOfCard, OLD, PENDING, told } from './closed-card-text.ts';
@@ -46,7 +46,7 @@ interface CardTap extends CardButton {
 
 interface DialogsParts extends ServerParts {
   readonly pressing: KeyedQueue;
-  readonly pendingKeys: PendingKeys;
+  readonly shownScreens: ShownScreens;
   /** The option to choose without asking a person. */
   readonly ownChoice: (thread: string, dialog: AgentDialog) => number | undefined;
 }
@@ -150,7 +150,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     tried.set(thread, print);
     const action = { do: 'choose', option } as const;
     const choose = () => chooseOption(pane, print, action);
-    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.pendingKeys, action, choose));
+    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.shownScreens, action, choose));
     log.info('dialog', { thread, by: 'threadmux', choice: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by: 'threadmux' } });
     if (chosen.kind === 'chosen') await reacts(pane, print, signal);
@@ -220,7 +220,7 @@ export function createDialogs(parts: DialogsParts): Dialogs {
     const pane = paneOnHost(hosts, record);
     const choose = () =>
       action.do === 'write' ? writeText(pane, print, action.into, words) : chooseOption(pane, print, action);
-    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.pendingKeys, action, choose));
+    const chosen = await parts.pressing(thread, () => unlessPending(pane, parts.shownScreens, action, choose));
     log.info('dialog', { thread, which: card.which, tap: chosen.kind });
     if (chosen.kind === 'chosen') note(thread, card, { answer: { label: chosen.label, by } });
     const isSame = chosen.kind !== 'changed' && !(await reacts(pane, print, signal));

@@ -1,5 +1,7 @@
 // A user who is not on the list can do nothing, in any way, and nothing they wrote is kept.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { aWhile, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
@@ -65,6 +67,31 @@ describe('a user who is not on the list', () => {
     await setting.answer(claude, /no longer on the list/);
     expect(claude.noted()).toEqual([]);
   });
+});
+
+it('a key is not pressed if the person was removed from the list while it waited', async () => {
+  let server: { allow: readonly string[] } | undefined;
+  const setting = await startSetting({
+    servers: (own) => {
+      server = own;
+      return [own];
+    },
+  });
+  const claude = await setting.claude('web');
+  const { serverPid } = claude.record();
+  process.kill(serverPid, 'SIGSTOP');
+  try {
+    const { id } = await setting.say(claude, '!esc');
+    await vi.waitFor(
+      () => expect(existsSync(join(setting.machine.home.folder('inbox'), `${id}.json`))).toBe(true),
+      WAIT,
+    );
+    Object.assign(server ?? {}, { allow: [STRANGER] });
+  } finally {
+    process.kill(serverPid, 'SIGCONT');
+  }
+  await setting.answer(claude, /^⚠️ Not pressed/);
+  expect(claude.noted()).toEqual([]);
 });
 
 describe('the bridge', () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { type ConfirmOptions, confirm } from '../../bridge/confirm.ts';
 import type { TypedState } from '../../bridge/delivery-attempt.ts';
-import { createSharedLook } from '../../bridge/seen-screen.ts';
+import { createSharedLook } from '../../bridge/shared-look.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import type { FakeClaude } from '../support/fake-claude.ts';

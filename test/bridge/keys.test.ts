@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
-import { stillNoDialog } from '../../bridge/seen-screen.ts';
+import { stillNoDialog } from '../../threads/read-pane.ts';
 import { pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';

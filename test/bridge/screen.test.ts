@@ -72,6 +72,20 @@ describe('!screen', () => {
     expect(JSON.stringify(shown.attachments)).toContain('kanji');
   });
 
+  it('attaches the whole screen if its beginning does not fit into the message', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    setting.machine.tmux.call('resize-window', '-t', '=web:', '-x', '100', '-y', '80');
+    const text = Array.from({ length: 60 }, (_, at) => `line ${at} of what is approved`);
+    await claude.tell('choice', { title: 'Run this?', text, options: ['Yes', 'No'], at: 0 });
+    await setting.say(claude, '!screen');
+    const shown = await setting.answer(claude, /^-# ⚠️ This is only the end/);
+    expect(shown.content).not.toContain('line 0 of');
+    expect(shown.attachments).toMatchObject([{ filename: 'screen.txt' }]);
+    const whole = await (await fetch(shown.attachments[0]?.url ?? '')).text();
+    for (const line of text) expect(whole).toContain(line);
+  });
+
   it('removes the picture when there is nothing left to show', async () => {
     const { setting, claude, shown } = await begin();
     setting.machine.tmux.call('kill-session', '-t', '=web');

@@ -88,12 +88,29 @@ describe('while a program still has to take a key, nothing reaches the dialog be
     expect(claude.noted()).toEqual([{ kind: 'chosen', text: 'Esc' }]);
   });
 
+  it('an arrow, and Enter for the option that is still highlighted', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { title: 'Select model', options: ['Default', 'Opus'], at: 0, numbered: true });
+    const shown = /^```\nStand-in[\s\S]*Select model/;
+    await setting.say(claude, '!screen');
+    await said(setting, claude, shown, 1);
+    await claude.tell('slow', SLOW_MS);
+    await setting.say(claude, '!down');
+    await said(setting, claude, shown, 2);
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, /^⚠️ Not pressed: the program still shows/);
+    await aWhile(SLOW_MS + 500);
+    expect(claude.noted().filter(({ kind }) => kind === 'chosen')).toEqual([]);
+  });
+
   it('a key written twice in the box', async () => {
     const { setting, claude } = await begin();
     await claude.tell('draft', '/model');
+    await setting.say(claude, '!screen');
+    await said(setting, claude, /^```\nStand-in/, 1);
     await claude.tell('slow', SLOW_MS);
     await setting.say(claude, '!enter');
-    await said(setting, claude, /^```\nStand-in/, 1);
+    await said(setting, claude, /^```\nStand-in/, 2);
     await setting.say(claude, '!enter');
     await vi.waitFor(() => expect(claude.noted()).not.toEqual([]), WAIT);
     await aWhile(SLOW_MS + 500);

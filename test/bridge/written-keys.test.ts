@@ -1,11 +1,11 @@
-// A key that is written as text is pressed in a dialog only if the thread showed that dialog before it was written.
+// A key that is written as text is pressed in an agent's session only if the thread showed its screen before it was written.
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import { aWhile, type Setting, shareSetting, startSetting, WAIT } from './bridge-setup.ts';
 
 const begin = shareSetting();
-const UNSEEN = /^⚠️ Not pressed: a dialog is open/;
+const UNSEEN = /^⚠️ Not pressed: the screen has changed, or was not shown/;
 
 const approved = (claude: FakeClaude) =>
   claude.noted().flatMap(({ kind, text }) => (kind === 'approved' ? [text] : []));
@@ -16,11 +16,11 @@ async function look(setting: Setting, claude: FakeClaude, content: RegExp) {
   await setting.answer(claude, content);
 }
 
-/** Waits until the thread shows this many screens with the dialog. */
-const untilSaid = (setting: Setting, claude: FakeClaude, count: number) =>
+/** Waits until the thread has this many answers. */
+const untilSaid = (setting: Setting, claude: FakeClaude, pattern: RegExp, count: number) =>
   vi.waitFor(async () => {
-    const shown = (await setting.answers(claude)).filter(({ content }) => content.includes('Bash command'));
-    expect(shown).toHaveLength(count);
+    const said = (await setting.answers(claude)).filter(({ content }) => pattern.test(content));
+    expect(said).toHaveLength(count);
   }, WAIT);
 
 describe('a written key', () => {
@@ -83,9 +83,9 @@ describe('a written key', () => {
     await claude.tell('next', ['rm -rf /']);
     for (const [at, order] of ['!key Enter Enter', '!key Escape Enter', '!key 1 Enter'].entries()) {
       await setting.say(claude, '!screen');
-      await untilSaid(setting, claude, 2 * at + 1);
+      await untilSaid(setting, claude, /Bash command/, at + 1);
       await setting.say(claude, order);
-      await untilSaid(setting, claude, 2 * at + 2);
+      await untilSaid(setting, claude, /^⚠️ Not pressed: only arrows/, at + 1);
     }
     expect(claude.noted()).toEqual([]);
   });
@@ -95,8 +95,9 @@ describe('a written key', () => {
     async (order) => {
       const { setting, claude } = await begin();
       await claude.tell('draft', '/model');
+      await look(setting, claude, /model/);
       await setting.say(claude, order);
-      await setting.answer(claude, /^⚠️ Not pressed: /);
+      await setting.answer(claude, /^⚠️ Not pressed: only arrows/);
       expect(claude.noted()).toEqual([]);
     },
   );
@@ -104,12 +105,23 @@ describe('a written key', () => {
   it('written twice in the box leaves the dialog open that the first one opens, also if that is slow', async () => {
     const { setting, claude } = await begin();
     await claude.tell('draft', '/model');
+    await look(setting, claude, /model/);
     await claude.tell('slow', 2_000);
     await setting.say(claude, '!enter');
     await setting.say(claude, '!enter');
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]), WAIT);
     await aWhile(4_500);
     expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]);
+  });
+
+  it('is not pressed in a box that the thread did not show, and is pressed once it did', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('draft', '/model');
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, UNSEEN);
+    expect(claude.noted()).toEqual([]);
+    await setting.say(claude, '!enter');
+    await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'slash', text: '/model' }]), WAIT);
   });
 
   it('that can only leave a dialog is pressed at once', async () => {

@@ -99,7 +99,7 @@ export function createPromptFinisher(parts: PromptFinisherParts) {
         last = { kind: isGiven ? 'not delivered' : 'abandoned' };
         log.warn('the dialog of a prompt is still open', { id });
         // Only "Screen": another command may begin like this one, and a key would answer that.
-        await cards.close(one, last, [keyButtons(undefined)]);
+        await cards.close(one, last, [keyButtons()]);
       }
       if (signal.aborted) return;
       store.note(one, { input: {}, ended: last, shown: true });

@@ -154,22 +154,17 @@ describe('screen and key commands', () => {
     await setting.say(claude, '!screen');
     const shown = await setting.answer(claude, /^```\nStand-in for Claude Code/);
     expect(JSON.stringify(shown.components)).toContain('key:Enter');
-    for (const order of ['!stop', '!esc', '!up', '!down', '!tab', '!key Up Down', '!key x'])
+    const untilShown = (screens: number) =>
+      vi.waitFor(async () => {
+        const answers = (await setting.answers(claude)).filter(({ content }) => content.startsWith('```\n'));
+        expect(answers).toHaveLength(screens);
+      }, WAIT);
+    for (const [at, order] of ['!stop', '!esc', '!up', '!down', '!key Up Down', '!key x', '!tab'].entries()) {
       await setting.say(claude, order);
-    await vi.waitFor(
-      () =>
-        expect(claude.noted().map(({ text }) => text)).toEqual([
-          '\u001b',
-          '\u001b',
-          '\u001b[A',
-          '\u001b[B',
-          '\t',
-          '\u001b[A',
-          '\u001b[B',
-          'x',
-        ]),
-      WAIT,
-    );
+      await untilShown(at + 2); // each key is for the screen that the answer before it shows
+    }
+    const keys = ['\u001b', '\u001b', '\u001b[A', '\u001b[B', '\u001b[A', '\u001b[B', 'x', '\t'];
+    expect(claude.noted().map(({ text }) => text)).toEqual(keys);
     for (const order of ['!key rm -rf', '!key', '!key C-b;kill-server', '!key Enter;', '!key 13;id'])
       await setting.say(claude, order);
     await vi.waitFor(async () => {
