@@ -241,7 +241,18 @@ describe('while a prompt is open,', () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
     await parts.setting.restart();
-    const said = await parts.setting.say(parts.pane.thread, text);
+    // On a busy machine, the dialog gets a card before the hook reports. A text right after its end may have been meant for it.
+    const { shared, say } = parts.setting;
+    await vi.waitFor(() => expect(shared.threads.registry.get(parts.pane.thread)?.dialog).toBeUndefined(), WAIT);
+    const said = await vi.waitFor(
+      async () => {
+        const written = await say(parts.pane.thread, text);
+        await vi.waitFor(async () => expect(await parts.setting.marks(written)).not.toEqual([]), WAIT);
+        expect(await parts.setting.marks(written)).not.toContain('⚠️');
+        return written;
+      },
+      { interval: 3_500 },
+    );
     expect(decisionIn(await hook.printed)).toEqual(expected);
     await parts.setting.untilMarked(said, '✅');
     await verdictOf(parts.setting.workspace, message);
