@@ -7,6 +7,19 @@ import { aWhile, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 
 const STRANGER = '424242424242424242';
 
+/** `remove` takes the only person from the list, as a change of config.json does. */
+async function startForOne() {
+  let server: { allow: readonly string[] } | undefined;
+  const setting = await startSetting({
+    servers: (own) => {
+      server = own;
+      return [own];
+    },
+  });
+  const claude = await setting.claude('web');
+  return { setting, claude, remove: () => Object.assign(server ?? {}, { allow: [STRANGER] }) };
+}
+
 describe('a user who is not on the list', () => {
   it('cannot type, run commands or tap; the attempt is counted and logged without its text', async () => {
     const setting = await startSetting({ allow: [STRANGER] });
@@ -50,18 +63,11 @@ describe('a user who is not on the list', () => {
   });
 
   it('is not typed for either, if they were removed from the list while their message waited', async () => {
-    let server: { allow: readonly string[] } | undefined;
-    const setting = await startSetting({
-      servers: (own) => {
-        server = own;
-        return [own];
-      },
-    });
-    const claude = await setting.claude('web');
+    const { setting, claude, remove } = await startForOne();
     await claude.tell('dialog', 'make');
     const waiting = await setting.say(claude, 'written while I was listed');
     await setting.untilMarked(waiting, '📨');
-    Object.assign(server ?? {}, { allow: [STRANGER] }); // as a change of config.json does
+    remove();
     await claude.tell('close');
     await setting.untilMarked(waiting, '⚠️');
     await setting.answer(claude, /no longer on the list/);
@@ -70,14 +76,7 @@ describe('a user who is not on the list', () => {
 });
 
 it('a key is not pressed if the person was removed from the list while it waited', async () => {
-  let server: { allow: readonly string[] } | undefined;
-  const setting = await startSetting({
-    servers: (own) => {
-      server = own;
-      return [own];
-    },
-  });
-  const claude = await setting.claude('web');
+  const { setting, claude, remove } = await startForOne();
   const { serverPid } = claude.record();
   process.kill(serverPid, 'SIGSTOP');
   try {
@@ -86,7 +85,7 @@ it('a key is not pressed if the person was removed from the list while it waited
       () => expect(existsSync(join(setting.machine.home.folder('inbox'), `${id}.json`))).toBe(true),
       WAIT,
     );
-    Object.assign(server ?? {}, { allow: [STRANGER] });
+    remove();
   } finally {
     process.kill(serverPid, 'SIGCONT');
   }
