@@ -24,8 +24,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     setupFiles: ['test/support/no-sync.mjs', 'test/support/patient-waits.ts'],
     // A limit for what hangs, not for what is slow on a busy machine.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Most of their time they wait for other processes: more than there are cores.
     maxWorkers: 10,
     sequence: { sequencer: longestFirst(LONG) },

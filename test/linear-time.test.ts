@@ -70,7 +70,7 @@ describe('compared with plain words of the same length, hostile text does not sl
     'a\n',
   ];
 
-  it.each(Object.entries(functions))('%s', { timeout: 120_000 }, (name, act) => {
+  it.each(Object.entries(functions))('%s', (name, act) => {
     const words = 'plain words of a reply\n'.repeat(LENGTH / 23);
     const plainMs = Math.max(
       5,
@@ -125,7 +125,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
       textOfRequest('Bash', {}, '/', [{ type: 'addRules', rules: [{ toolName: text }] }]),
   };
 
-  it.each(Object.entries(functions))('%s', { timeout: 300_000 }, (_, act) => {
+  it.each(Object.entries(functions))('%s', (_, act) => {
     const slow = [];
     for (const piece of PIECES) {
       const text = (length: number) => piece.repeat(length / piece.length);
@@ -138,7 +138,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
     expect(slow).toEqual([]);
   });
 
-  it('permissionText for an input of many fields', { timeout: 120_000 }, () => {
+  it('permissionText for an input of many fields', () => {
     const fields = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key${at}`, 1]));
     const [few, many] = [fields(5_000), fields(50_000)];
     const ask = (input: object) => cpuMs(() => textOfRequest('mcp', { ...input }, '/', []));
@@ -148,7 +148,7 @@ describe('for ten times the text, about ten times the time is needed by', () => 
 });
 
 describe('for ten times the sessions, about ten times the time is needed by', () => {
-  it('the panel', { timeout: 120_000 }, () => {
+  it('the panel', () => {
     const nothing = { agent: undefined, branch: undefined, model: undefined, context: undefined, at: undefined };
     const row = (at: number) => ({
       label: `s${at}`,
@@ -219,7 +219,7 @@ describe('many sessions of one name', () => {
 });
 
 describe('a dialog of Claude Code', () => {
-  it('is found in less time than the screen is parsed', { timeout: 120_000 }, () => {
+  it('is found in less time than the screen is parsed', () => {
     const text = `x${' '.repeat(240_000)}x`;
     let rows = parseAnsi('');
     const parsing = cpuMs(() => {
@@ -236,7 +236,7 @@ describe('the text of a prompt', () => {
     expect(files[0]?.data.length).toBeLessThan(1_000_000);
   });
 
-  it('takes little more time than neutralising the attached text', { timeout: 120_000 }, () => {
+  it('takes little more time than neutralising the attached text', () => {
     for (const piece of ['x', '\u200b', '*']) {
       const text = piece.repeat(500_000);
       const once = cpuMs(() => neutralise(text.repeat(4)));

@@ -21,7 +21,7 @@ env > '${dir}/'"$name.tmp"; mv '${dir}/'"$name.tmp" '${dir}/'"$name.variables"
 case $name in headless | sh) ;; *) exec sleep 60 ;; esac
 `;
 
-it('programs get no secret, no address of ours and no open file', { timeout: 120_000 }, async () => {
+it('programs get no secret, no address of ours and no open file', async () => {
   const workspace = await startTestWorkspace();
   const cli = startCli();
   const [shop, notes, note] = ['shop', 'notes', 'note'].map((name) => join(cli.dir, name)) as [string, string, string];

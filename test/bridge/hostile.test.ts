@@ -77,7 +77,7 @@ describe('hostile input', () => {
     expect(existsSync(join(setting.machine.tmux.dir, 'pwned'))).toBe(false);
   });
 
-  it('in texts arrives as cleaned text, never as keys', { timeout: 300_000 }, async () => {
+  it('in texts arrives as cleaned text, never as keys', async () => {
     const setting = await startSetting();
     const claude = await setting.claude('web', { replies: false });
     const bystander = await setting.claude('web2', { replies: false });

@@ -82,7 +82,7 @@ function atLetter(folder: string, fits: RegExp, act: () => void): void {
   onTestFinished(() => watcher.close());
 }
 
-describe('with a remote host, nothing is lost or repeated by killing', { timeout: 240_000 }, () => {
+describe('with a remote host, nothing is lost or repeated by killing', () => {
   it('the program, the ssh clients, the collector or the script on the host, at every step of typing', async () => {
     const all = await start();
     const sessions = await Promise.all(STEPS.map((_, n) => all.session(`web-${n}`)));

@@ -7,7 +7,7 @@ import { openPageSocket } from '../workspace/raw-socket.ts';
 import { WAIT } from './bridge-setup.ts';
 import { startKillable } from './killed-program.ts';
 
-describe('threadmux up, killed', { timeout: 120_000 }, () => {
+describe('threadmux up, killed', () => {
   it('after it showed a slash command for Claude, says that it was interrupted', async () => {
     const { workspace, machine, up, again, killAtRequest } = await startKillable();
     const report = (env: Parameters<typeof machine.write>[0], input: object) => machine.write(env, input);

@@ -80,7 +80,7 @@ async function start(options: { readonly local?: boolean } = {}) {
   };
 }
 
-describe('threadmux up, killed', { timeout: 300_000 }, () => {
+describe('threadmux up, killed', () => {
   it('at each step of typing, of a receipt and of a reaction, loses and repeats nothing', async () => {
     const { up, again, session, sessions, recover, machine, killAtInbox, killAtChange, killHeld, ...hold } =
       await start();

@@ -73,7 +73,7 @@ describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
     await forThreads(project);
   });
 
-  it('has a channel that talks to a session', { timeout: 120_000 }, async () => {
+  it('has a channel that talks to a session', async () => {
     const { setting, channelId, agent, untilStarts } = await startProjectAt(place, { talk: 'main' });
     const first = await setting.say(channelId, 'hello');
     await setting.untilMarked(await setting.say(channelId, 'and more'), '✅');

@@ -101,7 +101,7 @@ function isAnswered(root: string, id: string): boolean {
   return existsSync(`${root}/answers/${id}`) || existsSync(`${root}/answers/${id}.taken`);
 }
 
-describe('a courier without a bridge, killed', { timeout: 120_000 }, () => {
+describe('a courier without a bridge, killed', () => {
   async function startCourier() {
     let trap: { method: string; when: 'before' | 'after' } | undefined;
     let victim: Courier | undefined;

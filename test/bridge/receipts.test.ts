@@ -163,7 +163,7 @@ describe('a message written as soon as the thread exists', () => {
     tellOfSession(machine, session);
   }
 
-  it('waits for the agent and is typed, four times out of four', { timeout: 120_000 }, async () => {
+  it('waits for the agent and is typed, four times out of four', async () => {
     const setting = await startSetting();
     setting.machine.tmux.call('new-session', '-d', '-s', 'keeper', 'cat');
     for (let n = 0; n < 4; n++) {

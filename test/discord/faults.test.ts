@@ -31,7 +31,7 @@ const FAULTS: readonly Fault[] = [
 const RARE: readonly Fault[] = [{ kind: 'silence' }, { kind: 'apply-then-silence' }];
 
 describe('the client, posting to a server that fails,', () => {
-  it('delivers 400 posts exactly once and in order in each thread', { timeout: 120_000 }, async () => {
+  it('delivers 400 posts exactly once and in order in each thread', async () => {
     const random = dice(42);
     const counts: Record<string, number> = {};
     let faulty = 0;

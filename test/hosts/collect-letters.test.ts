@@ -507,7 +507,7 @@ describe('the output of a hostile host', () => {
     expect(() => read(text)).toThrow('invalid data');
   });
 
-  it('is read in linear time', { timeout: 120_000 }, () => {
+  it('is read in linear time', () => {
     const from = process.cpuUsage();
     read('beat\n'.repeat(100_000));
     const { user, system } = process.cpuUsage(from);

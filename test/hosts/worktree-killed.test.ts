@@ -128,7 +128,7 @@ function filesIn(folder: string): readonly string[] {
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
 }
 
-it('loses no work, whatever is done and wherever it is killed', { timeout: 240_000 }, () => {
+it('loses no work, whatever is done and wherever it is killed', () => {
   fc.assert(
     fc.property(fc.array(acts, { minLength: 6, maxLength: 14 }), (plan) => {
       const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tmx-')));

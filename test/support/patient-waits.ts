@@ -3,7 +3,7 @@
 
 import { vi } from 'vitest';
 
-const AT_LEAST_MS = 40_000;
+const AT_LEAST_MS = 100_000;
 const PATIENT = Symbol.for('threadmux.patient-waits');
 
 const plain = vi.waitFor;

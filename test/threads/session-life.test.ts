@@ -70,7 +70,7 @@ async function start({ servers }: Arrangement) {
 }
 
 describe.each(Object.entries(ARRANGEMENTS))('with %s', (_, arrangement) => {
-  it('a session has one thread in its place, however it was made, until it ends', { timeout: 120_000 }, async () => {
+  it('a session has one thread in its place, however it was made, until it ends', async () => {
     const { home, work, setting, ...places } = await start(arrangement);
     const { machine } = setting;
     const { tmux, env } = machine;

@@ -214,7 +214,7 @@ describe('a killed server', () => {
     expect(new Set(kept).size).toBe(kept.length);
   });
 
-  it('loses and repeats nothing when it is killed while the journal is compacted', { timeout: 120_000 }, async () => {
+  it('loses and repeats nothing when it is killed while the journal is compacted', async () => {
     const dir = tempFolder();
     const path = join(dir, 'journal.jsonl');
     const channelId = await once(dir, async (workspace) => {

@@ -74,7 +74,7 @@ describe('a change of the configuration', () => {
 });
 
 describe('two bridges', () => {
-  it('that declare one session on one host have one, which gets its prompt once', { timeout: 120_000 }, async () => {
+  it('that declare one session on one host have one, which gets its prompt once', async () => {
     const host = await startFarHost('far');
     const { tmux } = host.place;
     const folder = tempFolder();

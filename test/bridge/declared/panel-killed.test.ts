@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { startKillable } from '../killed-program.ts';
 
-it('threadmux up, killed before it pins the panel, does not take it as pinned', { timeout: 120_000 }, async () => {
+it('threadmux up, killed before it pins the panel, does not take it as pinned', async () => {
   const { machine, up, again, killAtRequest } = await startKillable();
   up().kill();
   await up().ended;
