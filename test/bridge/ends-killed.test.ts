@@ -17,7 +17,7 @@ const STEPS = [
 ] as const;
 
 it('threadmux up, killed while sessions end by hand and by !kill, archives each thread and says it once', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const { workspace, machine, again, holdRequest, killHeld } = await startKillable();
   const { person, channelId, botId } = workspace;

@@ -63,7 +63,7 @@ const kill: Readonly<Record<string, (all: RemoteProgram, scripts: readonly numbe
 const ANSWER_STEPS = ['give before', 'give after', 'taken before', 'taken after'] as const;
 
 it('a prompt on a host is allowed once, whatever is killed at a step of the answer or of its post', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const all = await start();
   const panes = await Promise.all(ANSWER_STEPS.map((_, n) => all.pane(`web-${n}`)));
@@ -116,7 +116,7 @@ it('a prompt on a host is allowed once, whatever is killed at a step of the answ
 });
 
 it('when ask is killed on a host, nobody is asked for long, and the thread does not claim that it was allowed', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const all = await start();
   const { far, workspace } = all;

@@ -30,7 +30,7 @@ async function start() {
 }
 
 it('two hosts with sshd and no Node.js support everything, also after one was unreachable, and never have the token', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const { setting, mini, claude, folder } = await start();
   const { workspace } = setting;

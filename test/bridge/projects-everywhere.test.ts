@@ -16,7 +16,7 @@ import { PROJECT_PLACES, type ProjectPlace, reportThere, SLOW, startProjectAt } 
 
 describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
   it('starts its declared sessions, again after a crash, shows them on the panel, and ends them for good', {
-    timeout: 180_000,
+    timeout: 600_000,
   }, async () => {
     const sessions = [
       { name: 'shop', prompt: 'begin' },
@@ -59,7 +59,7 @@ describe.each(PROJECT_PLACES)('a project %s', (_, place) => {
   });
 
   it('has sessions by !new, from the command line and for threads, with settings, schedule, limits and worktrees', {
-    timeout: 180_000,
+    timeout: 600_000,
   }, async () => {
     const project = await startProjectAt(place, {
       defaults: { model: 'opus' },

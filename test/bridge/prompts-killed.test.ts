@@ -34,7 +34,7 @@ const recordOf = ({ home }: Machine, message: WireMessage) =>
   loadPromptRecords(home).find((one) => one.message === message.id);
 
 it('threadmux up, killed at a step of a prompt, posts one card, and the hook gets one decision that the card shows', {
-  timeout: 300_000,
+  timeout: 600_000,
 }, async () => {
   const program = await startBridge();
   const { workspace, up, again, killAtRequest, killAtChange, pane, machine } = program;

@@ -101,7 +101,7 @@ describe('splitMessage', () => {
     }
   });
 
-  it('keeps every guarantee for 5,000 random texts', { timeout: 180_000 }, () => {
+  it('keeps every guarantee for 5,000 random texts', () => {
     const input = fc.record({
       picks: fc.array(fc.nat(fragments.length - 1), { maxLength: 60, size: 'max' }),
       limit: fc.integer({ min: 48, max: 260 }),

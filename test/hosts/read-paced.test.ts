@@ -16,7 +16,7 @@ it('stops reading a flood until the period is over', async () => {
     bytes += chunk.length;
   };
   readPaced(stdout, take, { most: 1_000_000, periodMs: 3_600_000 });
-  await expect.poll(() => stdout.isPaused(), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => stdout.isPaused(), { timeout: 100_000 }).toBe(true);
   expect(bytes).toBeLessThan(1_100_000);
 });
 
@@ -26,7 +26,7 @@ it('goes on afterwards', async () => {
     bytes += chunk.length;
   };
   readPaced(flood().stdout, take, { most: 100_000, periodMs: 10 });
-  await expect.poll(() => bytes, { timeout: 10_000 }).toBeGreaterThan(500_000);
+  await expect.poll(() => bytes, { timeout: 100_000 }).toBeGreaterThan(500_000);
 });
 
 it('lets a script that stays be read while its error output is a flood', async () => {
@@ -40,5 +40,5 @@ it('lets a script that stays be read while its error output is a flood', async (
     printed += chunk;
     if (printed === 'one\n') script.stdin.write('go\n');
   });
-  await expect.poll(() => printed, { timeout: 20_000 }).toBe('one\ntwo\n');
+  await expect.poll(() => printed, { timeout: 100_000 }).toBe('one\ntwo\n');
 });

@@ -28,7 +28,7 @@ async function startDeclaredFar() {
 
 describe('a declared session on another host', () => {
   it('starts by itself, again after a crash and a reboot, and stays ended on purpose', {
-    timeout: 120_000,
+    timeout: 600_000,
   }, async () => {
     const { far, untilStarts, starts, agent } = await startDeclaredFar();
     const { tmux } = far.place;

@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(new URL('../../../dist/bin/threadmux.js', import.m
 const SIDES = ['before', 'after'] as const;
 
 it('a bridge that is killed at a step of the start of a declared session leaves one that gets its prompt once, until threadmux kill ends it for good', {
-  timeout: 240_000,
+  timeout: 600_000,
 }, async () => {
   const folder = tempFolder();
   const config = { agents: { claude: { command: [join(folder, 'claude')] } } };

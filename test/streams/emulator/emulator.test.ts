@@ -52,7 +52,7 @@ describe('the emulator', () => {
     server.call('new-session', '-d', '-x', '20', '-y', '6', `stty raw; printf '${octal.join('')}'; sleep 60`);
     const text = shown([bytes]).replace(/ +$/gm, '').trimEnd();
     const capture = () => server.call('capture-pane', '-p', '-J', '-S', '-').replace(/ +$/gm, '').trimEnd();
-    await expect.poll(capture, { timeout: 40_000 }).toBe(text);
+    await expect.poll(capture, { timeout: 100_000 }).toBe(text);
   });
 
   it('joins the rows of one line across the edge of the screen, byte by byte', () => {
