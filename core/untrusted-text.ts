@@ -64,8 +64,11 @@ function begin(text: string, longest: number): string {
 // Makes everything in a text visible before a user is asked to approve it: characters that are invisible or reorder their
 // neighbours are spelled out, and nothing in the text can end the code block that shows it.
 
-/** Control, format, ignorable, private-use and unusual space characters, and half surrogate pairs. Line feed, tab and space stay. */
-const HIDDEN = /(?![\n\t ])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/**
+ * Control, format, ignorable, private-use, unassigned and unusual space characters, half surrogate pairs, and the symbols that fonts draw
+ * as nothing. Line feed, tab and space stay.
+ */
+const HIDDEN = /(?![\n\t ])[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]/gu;
 
 /** Marks on one letter, after the fourth: a stack of them covers the lines around it. No language needs as many. */
 const STACKED = /(?<=\p{M}{4})\p{M}/gu;
@@ -88,6 +91,17 @@ function spelled(text: string): string {
   return text.replace(STACKED, spelledOut).replace(HIDDEN, spelledOut);
 }
 
+/** Letters that are written from right to left. */
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]+/gu;
+
+/**
+ * For code: clients would show what is between two such words in the other order, so that `cp א ב` looks like the opposite. With a mark
+ * on both sides (U+200E, which `neutralise` has spelled out everywhere else), each word stays in its place.
+ */
+export function wordsInPlace(code: string): string {
+  return code.replace(RIGHT_TO_LEFT, '\u200e$&\u200e');
+}
+
 /**
  * A code block that its text cannot close. Discord ends a block at the next three backticks anywhere and does not support
  * longer fences, so every third backtick of a run is spelled out.
@@ -95,6 +109,11 @@ function spelled(text: string): string {
 export function insideFence(text: string, language = ''): string {
   const safe = text.replace(/``(`)/g, (_, third: string) => `\`\`${spelledOut(third)}`);
   return `\`\`\`${language.replace(/[^\w+#.-]/g, '')}\n${safe.trim() === '' ? '⟨empty⟩' : safe}\n\`\`\``;
+}
+
+/** For a path on a line of its own: a line break in it would look like the next line, and a space at its end is not seen. */
+export function exactLine(path: string): string {
+  return path.replace(/[\n\t]|^ | $/g, spelledOut);
 }
 
 export function spelledOut(character: string): string {

@@ -3,7 +3,7 @@
 
 import { displayWidth } from '../core/markdown-tables.ts';
 import { stableNonce } from '../core/snowflake.ts';
-import { insideFence, neutralise } from '../core/untrusted-text.ts';
+import { insideFence, neutralise, wordsInPlace } from '../core/untrusted-text.ts';
 import { createMessage, type MessageDraft } from '../discord/messages.ts';
 import type { Rest } from '../discord/rest.ts';
 import { unarchiveAndRetry } from '../discord/threads.ts';
@@ -42,7 +42,7 @@ export function screenBlock(text: string): string {
   const screen = text.trimEnd().replaceAll('\u00a0', ' ');
   const all = neutralise(screen.slice(-LOOKED_AT)).split('\n');
   const lines = all.slice(-SCREEN_LINES).map((line) => line.trimEnd());
-  const block = () => insideFence(lines.join('\n'));
+  const block = () => insideFence(wordsInPlace(lines.join('\n')));
   let isCut = screen.length > LOOKED_AT || isText(all.slice(0, -SCREEN_LINES));
   while (block().length > SCREEN_ROOM) {
     const [first = '', ...others] = lines;

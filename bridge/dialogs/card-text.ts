@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/describe-screen.ts';
 import type { AgentDialog } from '../../agents/screen.ts';
 import { withoutAge } from '../../agents/screen-fingerprint.ts';
-import { bold, insideFence, neutralise, untrustedText } from '../../core/untrusted-text.ts';
+import { bold, insideFence, neutralise, untrustedText, wordsInPlace } from '../../core/untrusted-text.ts';
 import { textForm } from '../../discord/interactions.ts';
 import { button, type ComponentRow, type MessageDraft, row } from '../../discord/messages.ts';
 import type { PaneRef } from '../../tmux/pane.ts';
@@ -62,7 +62,7 @@ export function cardDraft(dialog: AgentDialog, print: string, agent: string): Me
   const content = [`🔔 ${bold(dialogTitle(dialog, agent))}`, cut, text, more, link(dialog), hint(dialog)]
     .filter(Boolean)
     .join('\n');
-  const data = new TextEncoder().encode(neutralise(lines.join('\n')));
+  const data = new TextEncoder().encode(wordsInPlace(neutralise(lines.join('\n'))));
   return { content, components: cardButtons(dialog, print), files: isCut ? [{ name: WHOLE, data }] : [] };
 }
 
@@ -204,8 +204,9 @@ function block(lines: readonly string[]): { readonly text: string; readonly isCu
   const all = wrapped(lines);
   if (all.every((line) => line.trim() === '')) return { text: '', isCut: false };
   let shown = all.slice(0, Math.max(fitting(all), 1));
-  while (insideFence(shown.join('\n')).length > ROOM && shown.length > 1) shown = shown.slice(0, -1);
-  return { text: insideFence(shown.join('\n')), isCut: shown.length < all.length };
+  const fenced = () => insideFence(wordsInPlace(shown.join('\n')));
+  while (fenced().length > ROOM && shown.length > 1) shown = shown.slice(0, -1);
+  return { text: fenced(), isCut: shown.length < all.length };
 }
 
 /** How many of the lines have room. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { insideFence, neutralise } from '../../core/untrusted-text.ts';
+import { insideFence, neutralise, wordsInPlace } from '../../core/untrusted-text.ts';
 
 /** Any 16-bit units, including half surrogate pairs, with many low ones. */
 const units = fc
@@ -23,6 +23,9 @@ describe('neutralise', () => {
     ['filler', 'x\u3164', 'x⟨U+3164⟩'],
     ['line separator', 'a\u2028b', 'a⟨U+2028⟩b'],
     ['half a character', 'a\ud800', 'a⟨U+D800⟩'],
+    ['place of an object', 'a\ufffcb', 'a⟨U+FFFC⟩b'],
+    ['symbol without ink', 'a\u{1d159}\u{13441}b', 'a⟨U+1D159⟩⟨U+13441⟩b'],
+    ['character that no version of Unicode knows', 'a\uffff\u{50000}', 'a⟨U+FFFF⟩⟨U+50000⟩'],
   ])('shows a %s', (_, text, shown) => {
     expect(neutralise(text)).toBe(shown);
   });
@@ -39,6 +42,14 @@ describe('neutralise', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('wordsInPlace', () => {
+  it('keeps words that are written from right to left in their places', () => {
+    expect(wordsInPlace('cp א ב')).toBe('cp \u200eא\u200e \u200eב\u200e');
+    expect(wordsInPlace('echo مرحبا > 1')).toBe('echo \u200eمرحبا\u200e > 1');
+    expect(wordsInPlace('grüße 漢字')).toBe('grüße 漢字');
   });
 });
 

@@ -10,6 +10,10 @@ describe('a screen in a message', () => {
     expect(screenBlock('echo \u202eevil\u202c ok\u200b')).toBe('```\necho ⟨U+202E⟩evil⟨U+202C⟩ ok⟨U+200B⟩\n```');
   });
 
+  it('shows words that are written from right to left in their places', () => {
+    expect(screenBlock('cp א ב')).toBe('```\ncp \u200eא\u200e \u200eב\u200e\n```');
+  });
+
   it('shows the special space of a prompt as a space', () => {
     expect(screenBlock('❯\u00a0hello\n\n')).toBe('```\n❯ hello\n```');
   });

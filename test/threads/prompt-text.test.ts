@@ -73,6 +73,38 @@ describe('a permission in the thread', () => {
     expect(files).toEqual([]);
   });
 
+  it('shows a path on one line, so that it cannot look like the change', () => {
+    const file_path = 'README.md\n+ # Title/../../.ssh/authorized_keys ';
+    for (const change of [{ content: 'a' }, { old_string: 'b', new_string: 'a' }, { diff: '+ a' }]) {
+      const lines = textOfRequest('Write', { file_path, ...change }, '/home/me/shop', []).text.split('\n');
+      expect(lines[2]).toBe('README.md⟨U+000A⟩+ # Title/../../.ssh/authorized_keys⟨U+0020⟩');
+    }
+  });
+
+  it('cannot push a part of the command out of sight with blank lines', () => {
+    const command = `rm -rf ~ #${'\n'.repeat(1_000)}ls`;
+    expect(bash(command).text).toContain('```bash\nrm -rf ~ #\n⟨999 blank lines⟩\nls\n```');
+    const { text } = textOfRequest('Write', { file_path: '/a', content: `x\n${' \n'.repeat(800)}y` }, '/', []);
+    expect(text).toContain('```diff\n/a\n+ x\n+⟨800 blank lines⟩\n+ y\n```');
+    const long = bash(`${'a'.repeat(2_000)}${'\n'.repeat(1_000)}ls`);
+    expect(fileOf(long, 'command.txt')).toBe(`${'a'.repeat(2_000)}${'\n'.repeat(1_000)}ls`);
+    const plan = planText(`do this${'\n'.repeat(1_000)}do that`, 'Claude');
+    expect(plan.text).toContain('do this\n⟨999 blank lines⟩\ndo that\n*The whole plan is attached.*');
+  });
+
+  it('shows words that are written from right to left in the order in which they run', () => {
+    const { text } = textOfRequest('Bash', { command: 'cp א ב' }, '/א/ב', [
+      { type: 'addDirectories', directories: ['/א/ב'] },
+    ]);
+    const [alef, bet] = ['\u200eא\u200e', '\u200eב\u200e'];
+    expect(text).toContain(`cp ${alef} ${bet}\n`);
+    expect(text).toContain(`in \`/${alef}/${bet}\``);
+    expect(text).toContain(`folder /${alef}/${bet}`);
+    const long = bash('א '.repeat(2_000));
+    expect(long.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
+    expect(fileOf(long, 'command.txt')).toBe(`${alef} `.repeat(2_000));
+  });
+
   it('shows invisible and reordering characters as code points', () => {
     const { text } = bash(`${BIDI}\u200b\u00ad\u0007`);
     expect(text).not.toMatch(HIDDEN);
@@ -228,7 +260,8 @@ describe('a permission in the thread', () => {
         expect(shown.text.length).toBeLessThanOrEqual(PROMPT_TEXT_LIMIT);
         expect(fencesOf(shown.text) % 2).toBe(0);
         expect(shown.text.isWellFormed()).toBe(true);
-        expect(shown.text).not.toMatch(HIDDEN);
+        // Our own marks keep words that are written from right to left in their places.
+        expect(shown.text.replaceAll('\u200e', '')).not.toMatch(HIDDEN);
         expect(shown.files.length).toBeLessThanOrEqual(10);
       }),
       { numRuns: 150 },

@@ -1,7 +1,7 @@
 // Shows what a tool will do: a command, a change of a file, or its unchanged input. If it is too long for a message, its
 // beginning and end are shown, and all of it is attached as a file.
 
-import { bold, insideFence, neutralise, spelledOut } from '../../core/untrusted-text.ts';
+import { bold, exactLine, insideFence, neutralise, spelledOut, wordsInPlace } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
 
 /** The length of a description in the heading of a prompt. */
@@ -36,8 +36,12 @@ export function preview(tool: string, input: Input, room: number): Preview {
 }
 
 /** Users read the file, too, so nothing in it may be hidden. */
-export function upload(name: string, text: string): FileUpload {
-  return { name, data: new TextEncoder().encode(neutralise(text)) };
+export function upload(name: string, text: string, show = code): FileUpload {
+  return { name, data: new TextEncoder().encode(show(text)) };
+}
+
+function code(text: string): string {
+  return wordsInPlace(neutralise(text));
 }
 
 function bodyOf(tool: string, input: Input): Body {
@@ -47,19 +51,19 @@ function bodyOf(tool: string, input: Input): Body {
   if (typeof path === 'string' && typeof before === 'string' && typeof after === 'string')
     return {
       ...change,
-      text: `${path}\n${marked('-', before)}\n${marked('+', after)}`,
+      text: `${exactLine(path)}\n${marked('-', before)}\n${marked('+', after)}`,
       fields: ['file_path', 'old_string', 'new_string'],
     };
   if (typeof input.diff === 'string')
     return {
       ...change,
-      text: typeof path === 'string' ? `${path}\n${input.diff}` : input.diff,
+      text: typeof path === 'string' ? `${exactLine(path)}\n${input.diff}` : input.diff,
       fields: typeof path === 'string' ? ['file_path', 'diff'] : ['diff'],
     };
   if (typeof path === 'string' && typeof content === 'string')
     return {
       ...change,
-      text: `${path}\n${marked('+', content)}`,
+      text: `${exactLine(path)}\n${marked('+', content)}`,
       fields: ['file_path', 'content'],
     };
   return { ...json(tool.replace(/\W/g, '').slice(0, 60), input), fields: Object.keys(input) };
@@ -82,17 +86,39 @@ function marked(sign: string, text: string): string {
   return `${sign} ${text.replaceAll('\n', `\n${sign} `)}`;
 }
 
+/** Blank lines in a row; more of them would push what is above them out of sight. */
+const MOST_BLANK = 5;
+const BLANK = /^[-+]?[ \t]*$/;
+
+export function withoutGaps(text: string): string {
+  const shown: string[] = [];
+  let blank: string[] = [];
+  const close = () => {
+    const sign = blank[0]?.trim() ?? '';
+    shown.push(...(blank.length > MOST_BLANK ? [`${sign}⟨${blank.length} blank lines⟩`] : blank));
+    blank = [];
+  };
+  for (const line of text.split('\n')) {
+    const isBlank = BLANK.test(line);
+    if (!isBlank || line.trim() !== (blank[0] ?? line).trim()) close();
+    (isBlank ? blank : shown).push(line);
+  }
+  close();
+  return shown.join('\n');
+}
+
 /** Escaping never makes text shorter, so text beyond this length is not processed. */
-function fenced({ text, language, name }: Body, room: number): Preview {
-  const whole = text.length > room ? undefined : insideFence(neutralise(text), language);
+function fenced({ text: all, language, name }: Body, room: number): Preview {
+  const text = withoutGaps(all);
+  const whole = text.length > room ? undefined : insideFence(code(text), language);
   if (whole !== undefined && whole.length <= room) return { text: whole, files: [] };
   const third = Math.floor((room - 120 - language.length * 2) / 3);
   const head = fitting([...text.slice(0, 2 * third)], 2 * third);
   const tail = fitting([...text.slice(-third)].reverse(), third).reverse();
-  const left = pointsIn(text) - head.length - tail.length;
+  const left = pointsIn(all) - head.length - tail.length;
   const note = `${bold(`… ${left} more characters`)}, all of them in ${escapeCode(name)} …`;
-  const shown = (points: readonly string[]) => insideFence(neutralise(points.join('')), language);
-  return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, text)] };
+  const shown = (points: readonly string[]) => insideFence(code(points.join('')), language);
+  return { text: [shown(head), note, shown(tail)].join('\n'), files: [upload(name, all)] };
 }
 
 /** The first lines that fit after escaping. */
@@ -100,7 +126,7 @@ function fitting(points: readonly string[], room: number): string[] {
   let used = 0;
   const end = points.findIndex((point) => {
     // Alone, a backtick and a mark look harmless.
-    used += /[`\p{M}]/u.test(point) ? spelledOut(point).length : neutralise(point).length;
+    used += /[`\p{M}]/u.test(point) ? spelledOut(point).length : code(point).length;
     return used > room;
   });
   return points.slice(0, end === -1 ? points.length : end);
@@ -143,7 +169,7 @@ export function fitsPlain(text: string, room: number): boolean {
 /** Exact: backticks, line breaks and tabs are escaped, because a backtick would end the code and the others would look like spaces. */
 export function escapeCode(text: string, room = Number.POSITIVE_INFINITY): string {
   // Escaping never makes text shorter.
-  const shown = neutralise(text.slice(0, room)).replace(/[`\n\t]/g, spelledOut);
+  const shown = code(text.slice(0, room)).replace(/[`\n\t]/g, spelledOut);
   return `\`${firstPart(shown, room - 2) || ' '}\``;
 }
 

@@ -6,7 +6,17 @@ import type { Prompt, PromptDecision, PromptProgress, PromptQuestion } from '../
 import { splitMessage } from '../../core/split.ts';
 import { bold, neutralise } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';
-import { DESCRIPTION_ROOM, escapeCode, escapeText, fitsCode, fitsPlain, jsonText, preview, upload } from './preview.ts';
+import {
+  DESCRIPTION_ROOM,
+  escapeCode,
+  escapeText,
+  fitsCode,
+  fitsPlain,
+  jsonText,
+  preview,
+  upload,
+  withoutGaps,
+} from './preview.ts';
 import type { PromptEnd } from './prompt-record.ts';
 
 export interface PromptText {
@@ -50,15 +60,16 @@ export function permissionText(
 
 export function planText(plan: string, title: string): PromptText {
   // Escaping never makes a text shorter, so this is more than what fits.
-  const text = plan.trimStart();
+  const whole = plan.trimStart();
+  const text = withoutGaps(whole);
   const begin = text.slice(0, 2 * PROMPT_TEXT_LIMIT);
   const [first = '*(it is empty)*', ...rest] = splitMessage(neutralise(begin), { limit: PROMPT_TEXT_LIMIT - 80 });
-  const isAttached = rest.length > 0 || begin.length < text.length || hidesPart(plan);
+  const isAttached = rest.length > 0 || begin.length < text.length || text !== whole || hidesPart(plan);
   const note = isAttached ? '\n*The whole plan is attached.*' : '';
   return {
     text: `📋 ${title} has a plan:\n${first}${note}`,
     hint: '-# `approve` starts it; anything else you write goes back as feedback.',
-    files: isAttached ? [upload('plan.md', plan)] : [],
+    files: isAttached ? [upload('plan.md', plan, neutralise)] : [],
   };
 }
 
@@ -82,7 +93,7 @@ export function questionText(questions: readonly PromptQuestion[], progress: Pro
   return {
     text: shown.text,
     hint: hintOf(asked, isLong),
-    files: isLong ? [upload('questions.txt', everything(questions))] : [],
+    files: isLong ? [upload('questions.txt', everything(questions), neutralise)] : [],
   };
 }
 
@@ -195,8 +206,8 @@ function decisionText(prompt: Prompt, decision: PromptDecision): string {
 
 // Detects Markdown that hides part of its text. Such text is also attached as a file, so that the user sees all of it.
 
-/** A spoiler, a link with its own text, a link definition, a time, an emoji, a mention, an escaped character. */
-const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:|<id:|<[@#/]|\\[!-/:-@[-`{-~]/;
+/** A spoiler, a link with its own text, a link definition, a time, an emoji, a mention, an escaped character or line break. */
+const HIDES = /\|\||\]\(|\]\[|\]:|<t:|<a?:|<id:|<[@#/]|\\[!-/:-@[-`{-~\n]/;
 
 /** Discord reads the rest of a fence's line as the language and does not show it. */
 const FENCE = /(?:`{3}|~{3})[`~]*([^\n]*)/g;

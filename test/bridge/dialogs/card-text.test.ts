@@ -59,6 +59,15 @@ describe('the card of every recorded dialog', () => {
     }
   });
 
+  it('shows words that are written from right to left in the order in which they run, also in its file', () => {
+    const dialog = { ...find('2.1.325/80x24/dialog-trust'), text: Array<string>(300).fill('cp א ב') };
+    const { content, files = [] } = cardDraft(dialog, 'p'.repeat(16), 'Claude');
+    const line = 'cp \u200eא\u200e \u200eב\u200e\n';
+    expect(content).toContain(line);
+    expect(content.length).toBeLessThanOrEqual(2_000);
+    expect(Buffer.from(files[0]?.data as Uint8Array).toString()).toContain(line);
+  });
+
   it('has the words of the dialog on its buttons, and Esc where the dialog says so', () => {
     expect(labelsOf(find('2.1.325/80x24/dialog-trust'))).toEqual([
       ['No, exit', 'Yes, I trust this folder'],
