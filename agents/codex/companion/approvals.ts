@@ -1,6 +1,8 @@
 // The requests of a Codex app server that a person answers: what the card shows, and what the server gets. Pure.
 
+import { ownValue } from '../../../core/own-value.ts';
 import type { PromptDecision } from '../../../core/prompt.ts';
+import { exactLine } from '../../../core/untrusted-text.ts';
 import type { AskedEvent } from '../../event.ts';
 import type { ServerRequest } from './server-messages.ts';
 import { type EventBase, type PatchedFile, shellCommand } from './thread-events.ts';
@@ -73,10 +75,16 @@ function commandInput(base: EventBase, params: CommandParams): Pick<AskedEvent, 
 function alwaysOf(decisions: readonly unknown[]): { readonly decision: unknown; readonly words: string } | undefined {
   for (const decision of decisions) {
     const prefix = (decision as Amendment | undefined)?.acceptWithExecpolicyAmendment?.execpolicy_amendment;
-    if (Array.isArray(prefix)) return { decision, words: `commands that start with: ${prefix.join(' ')}` };
+    if (Array.isArray(prefix)) return { decision, words: startingWith(prefix) };
     if (decision === 'acceptForSession') return { decision, words: 'this command, in this session' };
   }
   return undefined;
+}
+
+/** Exact: a rule of one word with a space is another rule than one of two words, and an empty one fits every command. */
+function startingWith(prefix: readonly unknown[]): string {
+  const words = prefix.map((word) => (/^[\w@%+=:,./-]+$/.test(String(word)) ? word : JSON.stringify(word)));
+  return words.length === 0 ? 'every command' : `commands that start with: ${words.join(' ')}`;
 }
 
 interface Amendment {
@@ -90,12 +98,19 @@ function changeInput(
   const [first, ...others] = changes;
   if (first?.kind === 'add' && others.length === 0)
     return { tool: 'Write', input: { ...more, file_path: first.path, content: first.diff } };
-  const diff = changes.map((change) => `${headOf(change)}\n${change.diff}`).join('\n');
+  const diff = changes.map((change) => `${headOf(change)}\n${linesOf(change)}`).join('\n');
   return { tool: 'Edit', input: { ...more, diff } };
 }
 
 function headOf({ path, kind, movedTo }: PatchedFile): string {
-  return `${kind} ${path}${movedTo === undefined ? '' : ` and move it to ${movedTo}`}`;
+  return `${kind} ${exactLine(path)}${movedTo === undefined ? '' : `\nmove it to ${exactLine(movedTo)}`}`;
+}
+
+const SIGNS: Readonly<Record<string, string>> = { add: '+', delete: '-' };
+
+/** A file that is added or deleted comes without signs: its lines could look like the head of another change, or hide one. */
+function linesOf({ kind, diff }: PatchedFile): string {
+  return kind === 'update' ? diff : diff.replace(/^/gm, ownValue(SIGNS, kind) ?? '|');
 }
 
 /** What the server gets. `say`: a text for the agent afterwards, because a refusal has no room for a reason. */

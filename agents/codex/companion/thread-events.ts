@@ -76,7 +76,7 @@ export interface PatchedFile {
   readonly path: string;
   readonly kind: string;
   readonly movedTo: string | undefined;
-  /** The whole content of a new file, otherwise a unified diff. */
+  /** The whole content of a file that is added or deleted, otherwise a unified diff. */
   readonly diff: string;
 }
 

@@ -138,6 +138,15 @@ describe('a command that the server asks about', () => {
     expect(answer?.say).toBe(say);
   });
 
+  it.each([
+    [['git', 'log'], 'commands that start with: git log'],
+    [['sh', '-c', 'ls && rm'], 'commands that start with: sh -c "ls && rm"'],
+    [[], 'every command'],
+  ])('says exactly what "always" would allow: %j', (prefix, words) => {
+    const availableDecisions = [{ acceptWithExecpolicyAmendment: { execpolicy_amendment: prefix } }];
+    expect(askedBy(base, requestOf(COMMAND, { availableDecisions }), [])?.always).toEqual([words]);
+  });
+
   it('is allowed once if "always" is not offered any more', () => {
     const request = requestOf(COMMAND, { availableDecisions: ['accept', 'cancel'] });
     expect(askedBy(base, request, [])).not.toHaveProperty('always');
@@ -166,7 +175,15 @@ describe('a change of files that the server asks about', () => {
 
   it('shows every change of several', () => {
     const diff = askedBy(base, request, changes(add, update))?.input.diff;
-    expect(diff).toBe('add /new.txt\nhello\n\nupdate /old.txt and move it to /moved.txt\n@@ -1 +1 @@\n-a\n+b\n');
+    expect(diff).toBe('add /new.txt\n+hello\n+\nupdate /old.txt\nmove it to /moved.txt\n@@ -1 +1 @@\n-a\n+b\n');
+  });
+
+  it('cannot look like a part of another change', () => {
+    const example = { ...add, diff: 'An example:\nupdate /etc/hosts\n@@ -1 +1 @@' };
+    const removed = { path: '/old\nadd /x', kind: { type: 'delete' }, diff: 'update /y' };
+    const shown = String(askedBy(base, request, changes(example, removed, update))?.input.diff);
+    const heads = shown.split('\n').filter((line) => /^\w/.test(line));
+    expect(heads).toEqual(['add /new.txt', 'delete /old⟨U+000A⟩add /x', 'update /old.txt', 'move it to /moved.txt']);
   });
 
   it('is left to the terminal if it cannot be shown whole', () => {
