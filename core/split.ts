@@ -148,7 +148,7 @@ function wordEnd(text: string, from: number, latest: number): number {
   const cut = characterStart(text, earliest, latest);
   // The cut becomes the start of a line, where three backticks from the middle of a line would open a fence.
   for (let safe = cut; safe > earliest && safe > cut - 64; safe--)
-    if (!looksLikeFence(text, safe) && !splitsPair(text, safe)) return safe;
+    if (!looksLikeFence(text, safe) && !splitsPair(text, safe) && !splitsEscape(text, safe)) return safe;
   return cut;
 }
 
@@ -163,6 +163,13 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 function splitsPair(text: string, index: number): boolean {
   return /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(index - 1, index + 1));
+}
+
+/** After a backslash, the next part would begin with what it protects, such as the sign of a heading. */
+function splitsEscape(text: string, index: number): boolean {
+  let at = index;
+  while (at > index - 64 && text.charAt(at - 1) === '\\') at--;
+  return (index - at) % 2 === 1;
 }
 
 // Finds the lines that open and close a code fence, one line at a time.

@@ -40,6 +40,13 @@ describe('splitMessage', () => {
     expect(splitMessage(`x${'😀'.repeat(3000)}`).every((part) => part.isWellFormed())).toBe(true);
   });
 
+  it('never cuts between a backslash and the sign that it protects', () => {
+    for (let length = 60; length < 140; length++) {
+      const parts = splitMessage(`${'\\_'.repeat(length)}${'x'.repeat(length % 2)}\\# no heading`, { limit: 100 });
+      expect(parts.filter((part) => /^[_#]|(?<!\\)(?:\\\\)*\\$/.test(part))).toEqual([]);
+    }
+  });
+
   it('closes a code fence at the cut and opens it again with its language', () => {
     const code = Array.from({ length: 200 }, (_, i) => `const x${i} = ${i}; // some code`).join('\n');
     const parts = splitMessage(`Look:\n\n\`\`\`ts title="a.ts"\n${code}\n\`\`\`\n\nDone.`);
