@@ -108,6 +108,33 @@ it.each([
 });
 
 describe('the card of a dialog', () => {
+  it('is seen whole also in a narrow window, and shows words in the order in which they run', async () => {
+    const { program, page, you } = shared();
+    const name = `s${++sessions}`;
+    const claude = await startFakeClaude(program.machine, name);
+    await page.setViewportSize({ width: 780, height: 800 });
+    await you.openSession(name);
+    await claude.tell('choice', {
+      title: 'Bash command',
+      text: [`${'ls '.repeat(19)};rm`, 'cp א ב'],
+      options: ['Yes', 'No'],
+      at: 0,
+    });
+    await see(you.button('No'));
+    const text = page.locator('.code pre', { hasText: ';rm' });
+    expect(await text.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
+    const [alef, bet] = await text.evaluate((one) => {
+      const words = document.createTreeWalker(one, NodeFilter.SHOW_TEXT).nextNode() as Text;
+      return ['א', 'ב'].map((letter) => {
+        const range = document.createRange();
+        range.setStart(words, words.data.indexOf(letter));
+        range.setEnd(words, words.data.indexOf(letter) + 1);
+        return range.getBoundingClientRect().x;
+      });
+    });
+    expect(alef).toBeLessThan(bet ?? 0);
+  });
+
   it('is read and answered with a thumb: its text and its options are on the screen of a phone, and large enough', async () => {
     const { program, page, you } = shared();
     const name = `s${++sessions}`;

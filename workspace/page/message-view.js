@@ -34,6 +34,7 @@ export function messageView(message, { grouped }, context) {
     mine ? 'mine' : 'theirs',
     grouped && 'grouped',
     isOpenPrompt(shown) && 'prompt',
+    shown.components.length > 0 && 'answerable',
     isWorking(shown) && 'working',
     isEphemeral(shown) && 'only-you',
     isSystem(shown) && 'system',
