@@ -9,6 +9,7 @@ import type {
 } from 'discord-api-types/v10';
 import { isThreadmuxError } from '../core/errors.ts';
 import { byAge } from '../core/snowflake.ts';
+import { neutralise } from '../core/untrusted-text.ts';
 import { FILE_TOO_LARGE, REQUEST_TOO_LARGE, UNKNOWN_EMOJI, UNKNOWN_MESSAGE } from './error-codes.ts';
 import { type DiscordMessage, messageSchema } from './payloads.ts';
 import type { CallOptions, FileUpload, Rest } from './rest.ts';
@@ -194,9 +195,14 @@ const STYLES = { primary: 1, plain: 2, good: 3, bad: 4 } as const;
 const LABEL = 80;
 
 export function button(label: string, customId: string, style: ButtonStyle = 'plain') {
-  const points = [...label];
-  const text = points.length <= LABEL ? label : `${points.slice(0, LABEL - 1).join('')}…`;
-  return { type: 2 as const, style: STYLES[style], label: text || '…', custom_id: customId };
+  return { type: 2 as const, style: STYLES[style], label: shownLabel(label), custom_id: customId };
+}
+
+/** Names of sessions come from hosts: nothing in a label may be hidden or turned around. */
+export function shownLabel(label: string): string {
+  const points = [...neutralise(label)];
+  const text = points.length <= LABEL ? points.join('') : `${points.slice(0, LABEL - 1).join('')}…`;
+  return text || '…';
 }
 
 export function row(...components: readonly ReturnType<typeof button>[]): ComponentRow {

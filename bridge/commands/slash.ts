@@ -163,7 +163,7 @@ export async function suggestions(interaction: Interaction, context: CommandCont
   const names = await namesFor(option, String(focused?.value ?? ''), interaction.data?.name ?? '', context);
   return names
     .filter((name) => focused?.name === 'dir' || name.toLowerCase().includes(begun))
-    .map((name) => ({ name, value: name }));
+    .map((name) => ({ name: neutralise(name), value: name }));
 }
 
 async function namesFor(option: string, begun: string, command: string, context: CommandContext) {

@@ -2,7 +2,7 @@
 
 import { untrustedCode, untrustedLine } from '../../core/untrusted-text.ts';
 import type { ComponentRow, MessageDraft } from '../../discord/messages.ts';
-import { button } from '../../discord/messages.ts';
+import { button, shownLabel } from '../../discord/messages.ts';
 import { stateInMessage } from '../../threads/session-state.ts';
 import { bounded, STATE_SIGNS, WHY_NOT } from '../commands/sessions.ts';
 import type { PanelRow, PanelView } from './panel-rows.ts';
@@ -91,6 +91,6 @@ function inRows(
 /** If there are more than Discord shows, `!start` and `!kill` still work for the others. */
 function menu(id: string, placeholder: string, rows: readonly PanelRow[]): readonly ComponentRow[] {
   if (rows.length === 0) return [];
-  const options = rows.slice(0, MOST_OPTIONS).map(({ label }) => ({ label, value: label }));
+  const options = rows.slice(0, MOST_OPTIONS).map(({ label }) => ({ label: shownLabel(label), value: label }));
   return [{ type: 1, components: [{ type: 3, custom_id: id, placeholder, options }] }];
 }

@@ -206,13 +206,14 @@ function endSession({ machine: { tmux } }: Setting, session: string): void {
 export async function openSuggestions({ workspace }: Setting, channelId = workspace.channelId) {
   const { person } = workspace;
   const page = await openPageSocket(workspace);
-  return async (name: string, option: string, value: string): Promise<readonly string[]> => {
+  /** `what`: what is shown, or what it stands for. */
+  return async (name: string, option: string, value: string, what: 'name' | 'value' = 'value') => {
     const before = page.heard.length;
     await vi.waitFor(() => person.autocomplete(channelId, name, [{ name: option, value, focused: true }]), WAIT);
     return vi.waitFor(() => {
       const told = page.heard.slice(before).find(({ t }) => t?.includes('AUTOCOMPLETE'));
       if (told === undefined) throw new Error('no suggestions yet');
-      return told.d.choices.map((choice: { value: string }) => choice.value);
+      return told.d.choices.map((choice: { name: string; value: string }) => choice[what]) as readonly string[];
     }, WAIT);
   };
 }

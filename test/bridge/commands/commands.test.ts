@@ -231,6 +231,9 @@ describe('slash commands', () => {
     expect(await suggested('new', 'host', '')).toEqual(['laptop', 'mini']);
     expect(await suggested('new', 'host', 'MI')).toEqual(['mini']);
     expect(await suggested('kill', 'name', 'webs')).toEqual(['website']);
+    setting.machine.tmux.call('new-session', '-d', '-s', 'hid\u202eden', 'cat');
+    expect(await suggested('kill', 'name', 'hid')).toEqual(['hid\u202eden']);
+    expect(await suggested('kill', 'name', 'hid', 'name')).toEqual(['hid⟨U+202E⟩den']);
 
     await person.slash(channelId, 'kill', [{ name: 'name', value: 'website' }]);
     await setting.answer(channelId, /^⏹️ `website` was ended/);

@@ -37,6 +37,15 @@ describe('the message of the panel', () => {
     expect(content).toContain('\\[x\\](http://y)');
   });
 
+  it('hides nothing of a name on its buttons and in its menus', () => {
+    const rows = Array.from({ length: 13 }, (_, at) => row(`shop${at}\u202e\u200b@mini`));
+    for (const shown of [rows.slice(0, 1), rows]) {
+      const text = JSON.stringify(draft(shown).components);
+      expect(text).toMatch(/"label":"(?:Stop )?shop0⟨U\+202E⟩⟨U\+200B⟩@mini"/);
+      expect(text).toContain(`${rows[0]?.label}"`); // what a tap means
+    }
+  });
+
   it('lists the worktrees that were kept', () => {
     const kept = { project: 'shop', name: 'web', branch: 'threadmux/web', host: 'mini', thread: '5' };
     expect(draft([row('shop')], [kept]).content).toContain(
