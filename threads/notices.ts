@@ -55,7 +55,7 @@ export function screenBlock(text: string): string {
 
 /** All of a pane as the text of a file, if its block shows only a part. */
 export function restOfScreen(text: string, block: string): string | undefined {
-  return block.startsWith(CUT) ? neutralise(text.trimEnd()) : undefined;
+  return block.startsWith(CUT) ? wordsInPlace(neutralise(text.trimEnd())) : undefined;
 }
 
 const EXCERPT_LINES = 8;
