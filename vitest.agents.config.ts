@@ -6,6 +6,7 @@ import { labAgents } from './test/agents/lab/packages.ts';
 const LAB = 'test/agents/lab';
 const TESTS = [
   'cases',
+  'enter',
   'headless',
   'without-hooks',
   ...(labAgents().some((name) => name === 'codex' || name === 'gemini') ? ['untrusted-folder'] : []),

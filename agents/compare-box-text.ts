@@ -32,6 +32,17 @@ export function beginsAlike(line: string, text: string, placeholder: RegExp): bo
 /** Terminals draw or join these in different ways, and other spaces than those of ASCII. */
 export const DRAWN_DIFFERENTLY = /[\p{C}\p{M}\p{Z}\p{Variation_Selector}\p{Emoji_Modifier}\p{Regional_Indicator}]/u;
 
+/** A shorter text could also be a part of the hint. */
+const SHORTEST_WORDS = 8;
+const LONGEST_WORDS = 40;
+
+/** The end of the text without blanks, as far as every terminal draws it alike; none if that is too short. */
+export function lastWords(text: string): readonly string[] {
+  const points = [...text.replace(/\s+/gu, '')];
+  const end = points.slice(points.findLastIndex((point) => DRAWN_DIFFERENTLY.test(point)) + 1).slice(-LONGEST_WORDS);
+  return end.length < SHORTEST_WORDS ? [] : [end.join('')];
+}
+
 /** A box that shows fewer lines than this shows all of its text. */
 const SCROLLS_FROM_LINES = 2;
 

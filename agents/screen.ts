@@ -79,7 +79,10 @@ export interface PaneFacts {
   readonly agentCommand?: string;
 }
 
-/** The box goes from the last line that begins with `from` to the next line that begins with `to`. Spaces and line breaks do not count. */
+/**
+ * The box goes from the last line that begins with `from`, and has one that begins with `to` below it, to that one. Both are basic regular
+ * expressions, by bytes. Spaces and line breaks do not count.
+ */
 export interface ShownText {
   readonly from: string;
   readonly to: string;
@@ -87,4 +90,6 @@ export interface ShownText {
   readonly whole: string;
   /** The box contains one of these. */
   readonly parts: readonly string[];
+  /** Enter comes after the whole pause, even if the text is seen at once. */
+  readonly late?: true;
 }

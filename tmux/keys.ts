@@ -151,28 +151,32 @@ const SLOW_LOOKS = 100;
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
  * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the
  * pattern of a turn that ends (or an empty word).
- * Then, for a box that can be read: how many looks replace the pause, how the box begins and ends, the whole text, and parts of it.
- * These texts are compared, never used as patterns. If another text has come into the box before the whole one, Enter is not pressed.
+ * Then, for a box that can be read: how many looks replace the pause (0: the pause comes first), how the box begins and ends, the whole
+ * text, and parts of it. These texts are compared, never used as patterns. If another text has come into the box before the whole one,
+ * Enter is not pressed.
  * If the box stays as it was, the program has not taken the text yet, and Enter would reach what it shows then: it is not pressed, either.
  * Each look waits inside tmux, because not every sleep takes fractions.
  * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
 export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; ends=\${11}; shift 11
-b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed= still=; [ $# = 0 ] || shift 4
+b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed= still= late=; [ $# = 0 ] || shift 4
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 box() {
   s=$(t "$@" capture-pane -p -t "$pane" 2>/dev/null) || return 1
-  s=$(printf '%s\\n' "$s" | LC_ALL=C sed -e "/^$from/h" -e "/^$from/!H" -e '$!d' -e x -e "s/\\n$to.*//" -e 's/\\n//g' -e 's/ //g')
+  s=$(printf '%s\\n' "$s" | LC_ALL=C sed -e H -e '$!d' -e x \\
+    -e "s/.*\\n$from\\(.*\\n$to\\)/=\\1/" -e 't found' -e "s/.*\\n$from/=/" -e 't found' -e d -e ':found' \\
+    -e "s/\\n$to.*//" -e 's/\\n//g' -e 's/ //g')
 }
 shown() {
   i=0; while [ $i -lt "$looks" ]; do
     i=$((i + 1)); mixed= still=
     box run-shell -d 0.015 \\; || return 1
-    for part; do case $s in "$from"*"$part"*) return 0;; esac; done
-    [ -z "$whole" ] || [ "$s" != "$from$whole" ] || return 0
-    [ "$s" != "$first" ] || case $s in "$from"*) still=1;; esac
+    for part; do case $s in =*"$part"*) return 0;; esac; done
+    [ -z "$whole" ] || [ "$s" != "=$whole" ] || return 0
+    [ "$s" = "$first" ] || [ -z "$late" ] || return 0
+    [ "$s" != "$first" ] || case $s in =*) still=1;; esac
     [ -n "$whole" ] || continue
-    case $s in "$first") ;; "$from"?*"$whole") mixed=1;; esac
+    case $s in "$first") ;; =?*"$whole") mixed=1;; esac
   done
 }
 ended() {
@@ -198,14 +202,15 @@ if [ -n "$key" ]; then
   done
   paste="#{&&:#{C/r:$stashed},$ready}"
 fi
-[ "$looks" = 0 ] || { box && first=$s; }
+[ -z "$from" ] || { box && first=$s; }
 r=$(t if-shell -F -t "$pane" "$leave" "copy-mode -q -t $pane" \\; \\
   if-shell -F -t "$pane" "$typed" "delete-buffer -b $b ; display-message -p TEXT" \\
   "if-shell -F -t $pane '$paste' { paste-buffer $brackets -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_text $id ; display-message -p TEXT } { delete-buffer -b $b ; display-message -p -t $pane 'REFUSED $seen' }") || { drop; exit 1; }
 printf '%s\\n' "$r"
 case $r in TEXT) ;; *) exit 0;; esac
-{ [ "$looks" != 0 ] && shown "$@"; } || pause "$pause"
-[ -z "$still" ] || { looks=${SLOW_LOOKS}; shown "$@"; }
+[ "$looks" != 0 ] || { late=1 looks=1; pause "$pause"; }
+[ -z "$from" ] || shown "$@" || [ -n "$late" ] || pause "$pause"
+[ -z "$still" ] || { looks=${SLOW_LOOKS}; shown "$@"; [ -n "$still" ] || [ -z "$late" ] || pause "$pause"; }
 [ -z "$still" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "HELD $seen"; exit 0; }
 [ -z "$mixed" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "MIXED $seen"; exit 0; }
 [ -z "$ends" ] || ended

@@ -45,7 +45,14 @@ interface TypeOptions extends ShOptions {
    * something else. If the box stays as it was, only pressEnter() presses it.
    */
   readonly shown?:
-    | { readonly from: string; readonly to: string; readonly whole: string; readonly parts: readonly string[] }
+    | {
+        readonly from: string;
+        readonly to: string;
+        readonly whole: string;
+        readonly parts: readonly string[];
+        /** Enter comes after the whole pause in any case. */
+        readonly late?: boolean;
+      }
     | undefined;
   /** Types the text without bracketed paste. */
   readonly asKeys?: boolean;
@@ -83,7 +90,7 @@ export async function typeMessage(
     ...(shown === undefined
       ? []
       : [
-          String(Math.ceil(settleMs / LOOK_MS)),
+          shown.late ? '0' : String(Math.ceil(settleMs / LOOK_MS)),
           patternOf(shown.from),
           patternOf(shown.to),
           shown.whole,

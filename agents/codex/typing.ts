@@ -2,7 +2,7 @@
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
-import { beginsAlike, boxShows, DRAWN_DIFFERENTLY, visibleWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, lastWords, visibleWords } from '../compare-box-text.ts';
 import type { TypingRules } from '../driver.ts';
 import type { AgentScreen, ShownText } from '../screen.ts';
 import { findCodexBox } from './screen/screen.ts';
@@ -38,16 +38,9 @@ function placeLine(screen: string): readonly string[] {
   return [`^${words}`];
 }
 
-/** A shorter text could also be a part of the hint. */
-const SHORTEST = 8;
-const LONGEST = 40;
-
 /** The end of the text, once it is in the box. */
 function endOfText(text: string): ShownText | undefined {
-  const points = [...text.replace(/\s+/gu, '')];
-  const end = points.slice(points.findLastIndex((point) => DRAWN_DIFFERENTLY.test(point)) + 1).slice(-LONGEST);
-  const parts = [...(end.length < SHORTEST ? [] : [end.join('')]), '[PastedContent'];
-  return { from: '›', to: '  [^ ].* · ', whole: '', parts };
+  return { from: '›', to: '  [^ ].* · ', whole: '', parts: [...lastWords(text), '[PastedContent'] };
 }
 
 /** Instead of a long text. */

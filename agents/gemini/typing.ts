@@ -2,7 +2,7 @@
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
-import { beginsAlike, boxShows, visibleWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, lastWords, visibleWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import type { AgentScreen } from '../screen.ts';
 import { findGeminiBox, readGeminiScreen } from './screen/screen.ts';
@@ -11,8 +11,10 @@ export const geminiTyping: TypingRules = {
   refuse: () => undefined,
   guard: guardForGemini,
   boxLines: linesAtBox,
-  // Enter must not follow the text at once: Gemini CLI would not count it.
-  shownText: () => undefined,
+  shownText: (text) => ({
+    ...{ from: ' [>*] ', to: '▀▀▀▀', whole: '', parts: [...lastWords(text), '[PastedText:'] },
+    late: true, // Gemini CLI does not count an Enter that follows the text at once
+  }),
   onlyWhenIdle: true,
   interrupt: ['Escape'],
 };

@@ -2,7 +2,7 @@
 // threadmux adds, keeps "/" from being one; but three words end the program.
 
 import { guardForPrompt } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, lastWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import { readOpencodeScreen } from './screen.ts';
 
@@ -17,8 +17,11 @@ export const opencodeTyping: TypingRules = {
     ENDS_IT.has(text.trim()) ? 'OpenCode would exit. Use `!kill` to end the session, or write more words.' : undefined,
   guard: guardForPrompt,
   boxLines: () => [BOX],
-  // Every line of the box looks like a line of the conversation.
-  shownText: () => undefined,
+  shownText: (text) => ({
+    // It begins below the last line without an edge. By bytes, a line with another sign of this kind counts as one with an edge.
+    ...{ from: '[^┃]*\\n', to: ` *${BOX}`, whole: '', parts: [...lastWords(text), '[Pasted~'] },
+    late: true,
+  }),
   onlyWhenIdle: false,
   // Never Ctrl-C: it ends OpenCode if the box is empty.
   interrupt: ['Escape', 'Escape'],
