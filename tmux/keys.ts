@@ -147,6 +147,12 @@ export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
 /** About two seconds. */
 const SLOW_LOOKS = 100;
 
+/** What is in the box of the screen on stdin, after "="; nothing if there is no box. See `ShownText`. */
+export const BOX_OF = `box_of() {
+  LC_ALL=C sed -e H -e '$!d' -e x -e "s/.*\\n$from\\(.*\\n$to\\)/=\\1/" -e 't found' -e "s/.*\\n$from/=/" -e 't found' -e d -e ':found' \\
+    -e "s/\\n$to.*//" -e 's/\\n//g' -e 's/ //g'
+}`;
+
 /**
  * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
  * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the
@@ -160,12 +166,11 @@ const SLOW_LOOKS = 100;
  */
 export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; ends=\${11}; shift 11
 b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed= still= late=; [ $# = 0 ] || shift 4
+${BOX_OF}
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 box() {
   s=$(t "$@" capture-pane -p -t "$pane" 2>/dev/null) || return 1
-  s=$(printf '%s\\n' "$s" | LC_ALL=C sed -e H -e '$!d' -e x \\
-    -e "s/.*\\n$from\\(.*\\n$to\\)/=\\1/" -e 't found' -e "s/.*\\n$from/=/" -e 't found' -e d -e ':found' \\
-    -e "s/\\n$to.*//" -e 's/\\n//g' -e 's/ //g')
+  s=$(printf '%s\\n' "$s" | box_of)
 }
 shown() {
   i=0; while [ $i -lt "$looks" ]; do

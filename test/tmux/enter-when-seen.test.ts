@@ -148,6 +148,38 @@ describe('typing into a box that shows the text', () => {
     expect(prompts()).toEqual([]);
   });
 
+  it.each([
+    ['while the box stays as it was', '❯\u00a0', { kind: 'text-only', because: 'changing' }],
+    ['unless there is no box', 'no box', { kind: 'delivered' }],
+    ['unless the text is there already', '❯\u00a0hello to you', { kind: 'delivered' }],
+  ])('holds it back after the pause, too, %s', async (_, box, expected) => {
+    const server = startTmux();
+    const { guard, received } = await startRawPane(server, 'web', {
+      shows: ['─────', box, '─────', '  x'].join('\r\n'),
+    });
+    const shown = { ...shownText('hello to you'), whole: '', parts: ['hellotoyou'], late: true };
+    expect(
+      await typeMessage(server.tmux, guard, { id: '1', text: 'hello to you' }, { settleMs: 200, shown }),
+    ).toMatchObject(expected);
+    await sleep(100);
+    expect(received().toString().includes('\r')).toBe(expected.kind === 'delivered');
+  });
+
+  it('comes after the whole pause if the program needs that, also when the text is seen late', async () => {
+    const server = startTmux();
+    const { guard, tell, prompts } = await startFake(server);
+    const shown = { ...shownText('hello'), whole: '', parts: [], late: true };
+    const typed = (id: string) => typeMessage(server.tmux, guard, { id, text: 'hello' }, { settleMs: 800, shown });
+    const from = performance.now();
+    expect(await typed('1')).toEqual({ kind: 'delivered' });
+    expect(performance.now() - from).toBeGreaterThan(800);
+    await tell('slow', 1_500);
+    const later = performance.now();
+    expect(await typed('2')).toEqual({ kind: 'delivered' });
+    expect(performance.now() - later).toBeGreaterThan(1_500 + 800);
+    await vi.waitFor(() => expect(prompts()).toEqual(['hello', 'hello']));
+  });
+
   it('holds Enter back if a dialog covers the box instead', async () => {
     const server = startTmux();
     const { guard, tell, noted } = await startFake(server);

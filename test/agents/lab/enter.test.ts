@@ -14,14 +14,19 @@ import { type AgentPane, openAgentPane } from './agent-pane.ts';
 import { labAgents } from './packages.ts';
 
 const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1} of it`).join('\n');
+// Nothing is repeated: the scripted model repeats the text, and Gemini CLI asks what to do about a loop.
+const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`).join(' ');
+const longWord = (length: number) => words(length).replaceAll(' ', '').slice(0, length);
+const wide = (count: number) => String.fromCodePoint(...Array.from({ length: count }, (_, at) => 0x4e00 + at));
 const TEXTS = {
   ...{ 'one letter': 'x', 'one word': 'continue', words: 'hello there', 'the same words again': 'hello there' },
-  ...{ 'wide signs': 'what about 漢字 かな', 'one wide sign': '漢', 'many wide signs': '漢字'.repeat(90) },
+  ...{ 'wide signs': 'what about 漢字 かな', 'one wide sign': '漢', 'many wide signs': wide(180) },
   ...{ 'joined signs': 'a family 👩‍👩‍👧 and a flag 🇩🇪', 'two lines': 'two\nlines', 'four lines': lines(4) },
-  ...{ 'twenty lines': lines(20), 'two hundred lines': lines(200), 'blank lines': '\tindented\n\n\nafter blanks' },
-  ...{ 'a long line': 'word '.repeat(60), 'a long word': 'y'.repeat(300), 'a very long word': 'z'.repeat(3_000) },
+  ...{ 'twenty lines': lines(20), 'blank lines': '\tindented\n\n\nafter blanks' },
+  ...{ 'a long line': words(60), 'a long word': longWord(300), 'a very long word': longWord(3_000) },
   ...{ 'the hint of an empty box': 'Type your message or @path/to/file', rules: 'above\n───────\nbelow' },
   ...{ 'other signs': '.* [x] \\ $(id) `id` "q" * end', 'edges of boxes': '┃ ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀ > * ›' },
+  ...{ 'more lines than the screen has': lines(50) },
 };
 
 describe.each(labAgents())('%s', (name) => {
@@ -65,10 +70,7 @@ describe.each(labAgents())('%s', (name) => {
   it.each(Object.entries(TEXTS))('submits %s at once', async (_, text) => {
     await pane.ready();
     const typed = typing.guard?.(text) ?? text;
-    const from = performance.now();
     expect(await type(typed)).toEqual({ kind: 'delivered' });
-    const ms = Math.round(performance.now() - from);
-    if (process.env.AGENT_LAB_TIMES) process.stdout.write(`TIME ${name} ${ms} ${_}\n`);
     const { prompt } = (await pane.next('submitted')).event;
     expect(wordsOf(prompt)).toContain(wordsOf(text));
     await pane.next('idle');
