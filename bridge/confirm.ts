@@ -34,6 +34,8 @@ export interface ConfirmOptions {
   readonly waits: Pick<Waits, 'confirmMs' | 'screenMs'>;
   /** A dialog opened after the text was pasted, so Enter was not pressed. */
   readonly isCovered?: boolean | undefined;
+  /** It is covered, but no dialog was seen: the box stayed as it was. The agent may still read the text. */
+  readonly isUnread?: boolean | undefined;
 }
 
 type Confirmation =
@@ -71,6 +73,7 @@ async function confirmByHook(message: TypedMessage, options: ConfirmOptions): Pr
   const deadline = Date.now() + LONGEST_MS;
   const waitMs = options.waits.confirmMs;
   const away = createAway(options);
+  let mayBeSwallowed = options.isCovered && !options.isUnread;
   for (let vain = 0; Date.now() < deadline; ) {
     if (await options.receipt(waitMs)) return BY_HOOK;
     // Another message's look is good enough if it began well after this text was typed.
@@ -81,7 +84,8 @@ async function confirmByHook(message: TypedMessage, options: ConfirmOptions): Pr
     }
     if (seen.kind === 'over') return { kind: 'unproven', because: seen.because, screen: seen.screen };
     vain = seen.kind === 'idle' || seen.kind === 'standing' ? vain + 1 : 0;
-    if (options.isCovered && vain >= SWALLOWED_LOOKS && seen.kind === 'idle' && seen.isUntouched)
+    if (seen.kind === 'dialog') mayBeSwallowed = options.isCovered;
+    if (mayBeSwallowed && vain >= SWALLOWED_LOOKS && seen.kind === 'idle' && seen.isUntouched)
       return { kind: 'swallowed', because: SWALLOWED, screen: seen.screen };
     if (vain >= VAIN_LOOKS)
       return {

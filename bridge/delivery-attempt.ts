@@ -62,6 +62,8 @@ export type AttemptOutcome =
       readonly before: string;
       /** A dialog opened after the text was pasted, so Enter was not pressed. */
       readonly isCovered?: boolean;
+      /** The box stayed as it was, so Enter was not pressed. */
+      readonly isUnread?: boolean;
     }
   /** No output if it streams into the thread anyway. */
   | { readonly kind: 'ran'; readonly output: string | undefined }
@@ -202,7 +204,7 @@ async function typeInto(
       );
       if (delivery.kind === 'delivered' || delivery.kind === 'already') return { ...into, before: text ?? '' };
       if (delivery.kind === 'text-only' && isReported && isCovered(delivery.because))
-        return { ...into, before: text ?? '', isCovered: true };
+        return { ...into, before: text ?? '', isCovered: true, isUnread: delivery.because === 'unread' };
       if (delivery.kind === 'text-only')
         return { kind: 'unconfirmed', because: delivery.because === 'mixed' ? MIXED : CHANGED, screen: text };
       options.onUntyped();

@@ -155,7 +155,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   async function prove(
     message: AcceptedMessage,
     delivery: TypedState,
-    { tmux, record, isCovered }: AttemptOutcome & { kind: 'typed' },
+    { tmux, record, isCovered, isUnread }: AttemptOutcome & { kind: 'typed' },
   ): Promise<void> {
     const { deliveryId, thread } = delivery;
     const typedAt = Date.now();
@@ -166,6 +166,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       look,
       waits,
       isCovered,
+      isUnread,
       isHeard: () => isHeard(options.threads.registry.get(thread.id)),
       receipt: (ms) => receipts.wait(thread.id, deliveryId, ms),
       onUnreachable: (because) => outcomes.unreachable(message, because),

@@ -216,7 +216,7 @@ case $r in TEXT) ;; *) exit 0;; esac
 [ "$looks" != 0 ] || { late=1 looks=1; pause "$pause"; }
 [ -z "$from" ] || shown "$@" || [ -n "$late" ] || pause "$pause"
 [ -z "$still" ] || { looks=${SLOW_LOOKS}; shown "$@"; [ -n "$still" ] || [ -z "$late" ] || pause "$pause"; }
-[ -z "$still" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "HELD $seen"; exit 0; }
+[ -z "$still" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "UNREAD $seen"; exit 0; }
 [ -z "$mixed" ] || { t set-option -p -t "$pane" @threadmux_held "$id" \\; display-message -p -t "$pane" "MIXED $seen"; exit 0; }
 [ -z "$ends" ] || ended
 t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALREADY" \\

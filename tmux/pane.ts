@@ -38,6 +38,8 @@ export type PaneRefusal =
   | 'not-stashed'
   /** Another text is in the box before ours. */
   | 'mixed'
+  /** The box stays as it was, although our text was pasted. */
+  | 'unread'
   | 'changing';
 
 export interface Seen {

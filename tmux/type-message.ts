@@ -62,9 +62,9 @@ interface TypeOptions extends ShOptions {
   readonly turnEnds?: string | undefined;
 }
 
-/** A dialog covers the box: Enter can be pressed when the text is seen there again. */
+/** A dialog covers the box, or the agent has not read the text: Enter can be pressed when the text is seen there. */
 export function isCovered(because: PaneRefusal): boolean {
-  return because === 'dialog' || because === 'changing';
+  return because === 'dialog' || because === 'changing' || because === 'unread';
 }
 
 export const MAX_TEXT_BYTES = 2 * 1024 * 1024;
@@ -150,6 +150,10 @@ function readDelivery(printed: string, guard: PaneGuard, host: string, length: n
       return { kind: 'already' };
     case 'MIXED':
       return { kind: 'text-only', because: 'mixed', seen: refusalOf(guard, rest).seen };
+    case 'UNREAD': {
+      const held = refusalOf(guard, rest);
+      return { kind: 'text-only', ...held, because: held.because === 'changing' ? 'unread' : held.because };
+    }
     case 'HELD':
       return { kind: 'text-only', ...refusalOf(guard, rest) };
     case 'REFUSED':

@@ -86,7 +86,7 @@ async function afterDialog(
 async function proofBefore(
   until: number,
   target: SessionTarget,
-  { typed, mark, at, outcome }: TypedByUs,
+  { typed, mark, at, ...sent }: TypedByUs,
   finder: SessionFinder,
   allowShell: boolean,
 ) {
@@ -101,7 +101,8 @@ async function proofBefore(
       signal: late,
       look: createSharedLook(),
       waits: { confirmMs: CONFIRM_MS, screenMs: SCREEN_MS },
-      isCovered: outcome === 'held',
+      isCovered: sent.outcome === 'held',
+      isUnread: sent.outcome === 'held' && sent.isUnread,
       isHeard: () => record.claudeSession !== '',
       receipt: (ms) => hasReceipt(target, finder, { text: typed.text, at, ms: Math.min(ms, left()) }),
       onUnreachable: async () => {},

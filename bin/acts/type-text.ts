@@ -36,8 +36,13 @@ export type TypingOutcome =
       /** The agent shows a dialog. */
       readonly needsPerson: boolean;
     }
-  /** The text was typed, but Enter was not pressed. `isCovered`: a dialog opened in that moment. */
-  | ({ readonly outcome: 'held'; readonly because: string; readonly isCovered: boolean } & Typed);
+  /** The text was typed, but Enter was not pressed. `isCovered`: a dialog opened in that moment, or (`isUnread`) the box stayed as it was. */
+  | ({
+      readonly outcome: 'held';
+      readonly because: string;
+      readonly isCovered: boolean;
+      readonly isUnread: boolean;
+    } & Typed);
 
 const PAUSE_MS = 250;
 
@@ -176,6 +181,7 @@ async function type(
         because: 'the screen changed before Enter was pressed.',
         ...done,
         isCovered: isCovered(delivery.because),
+        isUnread: delivery.because === 'unread',
       };
     case 'refused':
       return refused(`The pane has changed (${delivery.because}).`, true, delivery.because === 'dialog');

@@ -133,11 +133,11 @@ describe('a text for a program that does not show it yet', () => {
     await untilPrompts(claude, ['hello']);
   });
 
-  it('is submitted when it is shown', async () => {
+  it.each([4_000, 13_000])('is submitted when it is shown, after %i ms', async (slowMs) => {
     const { setting, claude } = await begin();
-    await claude.tell('slow', 4_000);
+    await claude.tell('slow', slowMs);
     const message = await setting.say(claude, 'hello');
-    await aWhile(4_500);
+    await aWhile(slowMs + 500);
     await claude.tell('slow', 0);
     await setting.untilMarked(message, '✅');
     await untilPrompts(claude, ['hello']);

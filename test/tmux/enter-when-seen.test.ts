@@ -79,7 +79,7 @@ describe('typing into a box that shows the text', () => {
     await vi.waitFor(() => expect(received().toString()).toContain('seen'));
     await sleep(700);
     expect(received().toString()).not.toContain('\r');
-    expect(await typing).toMatchObject({ kind: 'text-only', because: 'changing' }); // the box stays as it was
+    expect(await typing).toMatchObject({ kind: 'text-only', because: 'unread' }); // the box stays as it was
     expect(received().toString()).not.toContain('\r');
   });
 
@@ -104,7 +104,7 @@ describe('typing into a box that shows the text', () => {
     await vi.waitFor(() => expect(received().toString()).toContain('three'));
     await sleep(500);
     expect(received().toString()).not.toContain('\r');
-    expect(await typing).toMatchObject({ kind: 'text-only', because: 'changing' });
+    expect(await typing).toMatchObject({ kind: 'text-only', because: 'unread' });
   });
 
   it('presses it after the end of a turn that is about to end', async () => {
@@ -149,7 +149,7 @@ describe('typing into a box that shows the text', () => {
   });
 
   it.each([
-    ['while the box stays as it was', '❯\u00a0', { kind: 'text-only', because: 'changing' }],
+    ['while the box stays as it was', '❯\u00a0', { kind: 'text-only', because: 'unread' }],
     ['unless there is no box', 'no box', { kind: 'delivered' }],
     ['unless the text is there already', '❯\u00a0hello to you', { kind: 'delivered' }],
   ])('holds it back after the pause, too, %s', async (_, box, expected) => {
