@@ -6,9 +6,9 @@ import { labAgents } from './test/agents/lab/packages.ts';
 const LAB = 'test/agents/lab';
 const TESTS = [
   'cases',
-  'enter',
   'headless',
   'without-hooks',
+  ...(labAgents().some((name) => name !== 'codex') ? ['enter'] : []),
   ...(labAgents().some((name) => name === 'codex' || name === 'gemini') ? ['untrusted-folder'] : []),
   ...labAgents(),
 ].map((name) => `${LAB}/${name}.test.ts`);

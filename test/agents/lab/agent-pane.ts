@@ -70,6 +70,8 @@ interface PaneOptions {
   readonly resume?: 'newest' | { readonly session: string };
   /** Started by hand, with the extension that `install` adds. */
   readonly byHand?: boolean;
+  /** Its shell has a parent: tmux continues the first process of a pane when that is stopped. */
+  readonly canStop?: boolean;
   /** Changes what the driver wants to start. */
   readonly change?: (launch: Launch) => Launch;
 }
@@ -95,6 +97,7 @@ export async function openAgentPane(
     settings = {},
     resume,
     byHand = false,
+    canStop = false,
     change = (one) => one,
   }: PaneOptions = {},
 ): Promise<AgentPane & { stop(): Promise<void> }> {
@@ -130,7 +133,8 @@ export async function openAgentPane(
   // A courier would take the letters away: a live one seems to run.
   mkdirSync(join(ours, 'state'), { recursive: true });
   spawnSync('mkfifo', [join(ours, 'bell')]);
-  tmux('new-session', '-d', '-s', 'demo', '-x', String(size.width), '-y', String(size.height), '-c', project, 'sh');
+  const [x, y] = [String(size.width), String(size.height)];
+  tmux('new-session', '-d', '-s', 'demo', '-x', x, '-y', y, '-c', project, canStop ? 'sh; true' : 'sh');
   const variables = Object.entries({ ...launch.environment, ...(byHand ? {} : { THREADMUX_HOME: ours }) });
   const line = quoteShellWords(['env', ...variables.map(([key, value]) => `${key}=${value}`), ...launch.argv]);
   writeFileSync(join(dir, 'start.sh'), `exec ${line}\n`);
