@@ -37,7 +37,7 @@ const SHORTEST_WORDS = 8;
 const LONGEST_WORDS = 40;
 
 /** The end of the text without blanks, as far as every terminal draws it alike; none if that is too short. */
-export function lastWords(text: string): readonly string[] {
+export function endOfWords(text: string): readonly string[] {
   const points = [...text.replace(/\s+/gu, '')];
   const end = points.slice(points.findLastIndex((point) => DRAWN_DIFFERENTLY.test(point)) + 1).slice(-LONGEST_WORDS);
   return end.length < SHORTEST_WORDS ? [] : [end.join('')];

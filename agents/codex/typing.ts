@@ -2,7 +2,7 @@
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
-import { beginsAlike, boxShows, lastWords, visibleWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, endOfWords, visibleWords } from '../compare-box-text.ts';
 import type { TypingRules } from '../driver.ts';
 import type { AgentScreen, ShownText } from '../screen.ts';
 import { findCodexBox } from './screen/screen.ts';
@@ -40,7 +40,7 @@ function placeLine(screen: string): readonly string[] {
 
 /** The end of the text, once it is in the box. */
 function endOfText(text: string): ShownText | undefined {
-  return { from: '›', to: '  [^ ].* · ', whole: '', parts: [...lastWords(text), '[PastedContent'] };
+  return { from: '›', to: '  [^ ].* · ', whole: '', parts: [...endOfWords(text), '[PastedContent'] };
 }
 
 /** Instead of a long text. */

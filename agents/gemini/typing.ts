@@ -2,7 +2,7 @@
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
 import { parseAnsi } from '../claude/screen/box.ts';
-import { beginsAlike, boxShows, lastWords, visibleWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, endOfWords, visibleWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import type { AgentScreen } from '../screen.ts';
 import { findGeminiBox, readGeminiScreen } from './screen/screen.ts';
@@ -12,7 +12,10 @@ export const geminiTyping: TypingRules = {
   guard: guardForGemini,
   boxLines: linesAtBox,
   shownText: (text) => ({
-    ...{ from: ' [>*] ', to: '▀▀▀▀', whole: '', parts: [...lastWords(text), '[PastedText:'] },
+    from: ' [>*] ',
+    to: '▀▀▀▀',
+    whole: '',
+    parts: [...endOfWords(text), '[PastedText:'],
     late: true, // Gemini CLI does not count an Enter that follows the text at once
   }),
   onlyWhenIdle: true,

@@ -2,7 +2,7 @@
 // threadmux adds, keeps "/" from being one; but three words end the program.
 
 import { guardForPrompt } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows, lastWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, endOfWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import { readOpencodeScreen } from './screen.ts';
 
@@ -19,7 +19,10 @@ export const opencodeTyping: TypingRules = {
   boxLines: () => [BOX],
   shownText: (text) => ({
     // It begins below the last line without an edge. By bytes, a line with another sign of this kind counts as one with an edge.
-    ...{ from: '[^┃]*\\n', to: ` *${BOX}`, whole: '', parts: [...lastWords(text), '[Pasted~'] },
+    from: '[^┃]*\\n',
+    to: ` *${BOX}`,
+    whole: '',
+    parts: [...endOfWords(text), '[Pasted~'],
     late: true,
   }),
   onlyWhenIdle: false,

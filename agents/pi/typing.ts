@@ -2,7 +2,7 @@
 // keep "!" and "/" from being a command.
 
 import { guardForEnter } from '../../core/untrusted-text.ts';
-import { beginsAlike, boxShows, lastWords } from '../compare-box-text.ts';
+import { beginsAlike, boxShows, endOfWords } from '../compare-box-text.ts';
 import type { ScreenReader, TypingRules } from '../driver.ts';
 import { readPiScreen } from './screen.ts';
 
@@ -18,7 +18,7 @@ export const piTyping: TypingRules = {
   guard: guardForEnter,
   // Dialogs lie between the same rules, so no line tells the box.
   boxLines: () => [],
-  shownText: (text) => ({ from: '───', to: '───', whole: '', parts: [...lastWords(text), '[paste#'], late: true }),
+  shownText: (text) => ({ from: '───', to: '───', whole: '', parts: [...endOfWords(text), '[paste#'], late: true }),
   onlyWhenIdle: false,
   interrupt: ['Escape'],
 };

@@ -19,13 +19,25 @@ const words = (count: number) => Array.from({ length: count }, (_, at) => `word$
 const longWord = (length: number) => words(length).replaceAll(' ', '').slice(0, length);
 const wide = (count: number) => String.fromCodePoint(...Array.from({ length: count }, (_, at) => 0x4e00 + at));
 const TEXTS = {
-  ...{ 'one letter': 'x', 'one word': 'continue', words: 'hello there', 'the same words again': 'hello there' },
-  ...{ 'wide signs': 'what about 漢字 かな', 'one wide sign': '漢', 'many wide signs': wide(180) },
-  ...{ 'joined signs': 'a family 👩‍👩‍👧 and a flag 🇩🇪', 'two lines': 'two\nlines', 'four lines': lines(4) },
-  ...{ 'twenty lines': lines(20), 'blank lines': '\tindented\n\n\nafter blanks' },
-  ...{ 'a long line': words(60), 'a long word': longWord(300), 'a very long word': longWord(3_000) },
-  ...{ 'the hint of an empty box': 'Type your message or @path/to/file', rules: 'above\n───────\nbelow' },
-  ...{ 'other signs': '.* [x] \\ $(id) `id` "q" * end', 'edges of boxes': '┃ ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀ > * ›' },
+  'one letter': 'x',
+  'one word': 'continue',
+  words: 'hello there',
+  'the same words again': 'hello there',
+  'wide signs': 'what about 漢字 かな',
+  'one wide sign': '漢',
+  'many wide signs': wide(180),
+  'joined signs': 'a family 👩‍👩‍👧 and a flag 🇩🇪',
+  'two lines': 'two\nlines',
+  'four lines': lines(4),
+  'twenty lines': lines(20),
+  'blank lines': '\tindented\n\n\nafter blanks',
+  'a long line': words(60),
+  'a long word': longWord(300),
+  'a very long word': longWord(3_000),
+  'the hint of an empty box': 'Type your message or @path/to/file',
+  rules: 'above\n───────\nbelow',
+  'other signs': '.* [x] \\ $(id) `id` "q" * end',
+  'edges of boxes': '┃ ╹▀▀▀▀▀▀▀▀▀▀▀▀▀▀ > * ›',
 };
 
 /** Codex gets Enter as soon as the text is seen. */
