@@ -23,20 +23,19 @@ export interface SeenDialog {
 export type Chosen =
   /** `on`: the fingerprint of the screen on which the last key was pressed. */
   | { readonly kind: 'chosen'; readonly label: string; readonly on: string }
+  /** It moved in the list, or a key was pressed that need not end the dialog. */
+  | { readonly kind: 'moved'; readonly on: string }
+  /** The highlighted option could not be moved there; `on` if a key for it had no effect so far. */
+  | { readonly kind: 'stuck'; readonly on?: string }
   /** The program still shows the screen of the last key. */
   | { readonly kind: 'pending' }
-  /** It moved in the list, or a key was pressed that need not end the dialog. */
-  | { readonly kind: 'moved' }
   /** Nothing was answered: another dialog is open, or none. */
   | { readonly kind: 'changed' }
-  /** The highlighted option could not be moved there. */
-  | { readonly kind: 'stuck' }
   /** The field for a text is not empty. */
   | { readonly kind: 'full' }
   /** The text is in its field, but Enter was not pressed. */
   | { readonly kind: 'written' };
 
-const ROUNDS = 4;
 const LOOKS = 20;
 const LOOK_MS = 50;
 
@@ -60,8 +59,12 @@ export async function unlessPending(
   const before = await seeDialog(pane);
   if (before !== undefined && screens.isPending(thread, fingerprint(pane, before)) && !isLeaving)
     return { kind: 'pending' };
-  const chosen = await choose();
-  if (chosen.kind === 'chosen') screens.pressed(thread, { print: chosen.on, message: undefined });
+  const note = (print: string) => screens.pressed(thread, { print, message: undefined });
+  const chosen = await choose().catch((error: unknown) => {
+    if (before !== undefined) note(fingerprint(pane, before)); // a key may have been pressed
+    throw error;
+  });
+  if ('on' in chosen) note(chosen.on);
   return chosen;
 }
 
@@ -74,9 +77,7 @@ export async function chooseOption(pane: FoundPane, print: string, action: TapAc
   if (seen?.print !== print) return { kind: 'changed' };
   if (action.do === 'press') return press(pane, seen, [action.key], KEY_WORDS[action.key]);
   if (action.do === 'scroll') {
-    const { options } = seen.dialog;
-    const at = options.findIndex(({ selected }) => selected);
-    return press(pane, seen, Array<string>(options.length - at).fill('Down'));
+    return press(pane, seen, Array<string>(seen.dialog.options.length - selectedIn(seen)).fill('Down'));
   }
   const wanted = seen.dialog.options[action.option];
   if (wanted === undefined) return { kind: 'changed' };
@@ -89,20 +90,26 @@ export async function chooseOption(pane: FoundPane, print: string, action: TapAc
 /** These end most dialogs, so the same button must not press them twice. */
 const KEY_WORDS: Readonly<Record<string, string>> = { Escape: 'Esc', Enter: 'Enter' };
 
-/** Moves the highlighted option, without Enter. */
+/**
+ * Moves the highlighted option, without Enter. One arrow at a time, and the next one when the list has moved: an arrow that a slow program
+ * has yet to take would move the list on before Enter.
+ */
 export async function highlight(pane: FoundPane, first: SeenDialog, index: number): Promise<SeenDialog | Chosen> {
-  const { print } = first;
-  for (let round = 0, seen: SeenDialog | undefined = first; round < ROUNDS; round++) {
+  const { print, dialog } = first;
+  let seen: SeenDialog | undefined = first;
+  for (let most = 2 * dialog.options.length; ; most--) {
     if (seen?.print !== print) return { kind: 'changed' };
-    const at = seen.dialog.options.findIndex(({ selected }) => selected);
-    if (at < 0) return { kind: 'stuck' };
+    const at = selectedIn(seen);
     if (at === index) return seen;
-    const moved = await press(pane, seen, Array<string>(Math.abs(index - at)).fill(index > at ? 'Down' : 'Up'));
+    if (at < 0 || most === 0) return { kind: 'stuck' };
+    const moved = await press(pane, seen, [index > at ? 'Down' : 'Up']);
     if (moved.kind !== 'moved') return moved;
-    seen = await seeUntil(pane, (now) => now?.print !== print || now.dialog.options[index]?.selected === true);
+    seen = await seeUntil(pane, (now) => now?.print !== print || selectedIn(now) !== at);
+    if (seen?.print === print && selectedIn(seen) === at) return { kind: 'stuck', on: moved.on };
   }
-  return { kind: 'stuck' };
 }
+
+const selectedIn = ({ dialog }: SeenDialog) => dialog.options.findIndex(({ selected }) => selected);
 
 /** The look that is enough, or the last one after a second. */
 export async function seeUntil(
@@ -127,7 +134,8 @@ export async function press(
   const guard = guardFor(record, { look, driver }, shows);
   const pressed = await pressInDialog(tmux, guard, keyId(), keys);
   if (pressed.kind === 'refused') return { kind: 'changed' };
-  return label === undefined ? { kind: 'moved' } : { kind: 'chosen', label, on: fingerprint(pane, { look, driver }) };
+  const on = fingerprint(pane, { look, driver });
+  return label === undefined ? { kind: 'moved', on } : { kind: 'chosen', label, on };
 }
 
 /** Typed code of a login is not repeated on a command line, where other users of the machine could see it. */

@@ -7,6 +7,8 @@ import type { Chosen } from './choose-option.ts';
 export const CLOSED = 'This dialog is already closed. Nothing was pressed.';
 const CHANGED = '⚠️ Nothing was pressed: the dialog has changed. Look at its card again.';
 export const PENDING = 'This dialog was already answered. Nothing was pressed.';
+const WAITING =
+  '⚠️ Nothing was pressed: the program may still have to take the last key. Tap again when the card has changed, or in 15 seconds.';
 export const OLD = '⚠️ Nothing was pressed: your tap came too late. Tap again.';
 const STUCK = '⚠️ Nothing was chosen: the list could not be moved to this option. `!screen` shows the pane.';
 const SILENT = '⚠️ Pressed, but the dialog is still open. Look at the card before you tap again.';
@@ -14,13 +16,13 @@ const FULL = '⚠️ Nothing was written: something is in the field already. Cle
 const WRITTEN = '⚠️ Your text is in the dialog, but Enter was not pressed. `!screen` shows the pane.';
 
 /** Nothing was written or chosen. */
-export const NOTHING_DONE: readonly string[] = [CLOSED, CHANGED, PENDING, OLD, STUCK, FULL];
+export const NOTHING_DONE: readonly string[] = [CLOSED, CHANGED, PENDING, WAITING, OLD, STUCK, FULL];
 
 /** `isSame`: the dialog is still open. `hasCard`: and so is its card. Undefined if there is nothing to say. */
 export function told(kind: Chosen['kind'], isSame: boolean, hasCard: boolean): string | undefined {
   switch (kind) {
     case 'pending':
-      return PENDING;
+      return WAITING;
     case 'stuck':
       return STUCK;
     case 'full':

@@ -8,6 +8,7 @@ import {
   aWhile,
   type Setting,
   type SettingOptions,
+  screenOf,
   shareSetting,
   startSetting,
   untilPrompts,
@@ -189,6 +190,24 @@ describe('a tap', () => {
     await setting.workspace.person.choose(card.channel_id, card.id, menu?.custom_id ?? '', ['2']);
     await become(setting, card, /^✅ .*Light mode/);
     expect(chosen(claude)).toEqual(['Light mode']);
+  });
+
+  it('chooses no other option if the program is slow to move in the list, also when it is tapped again', async () => {
+    const { setting, claude } = await begin();
+    const whispers = await openWhispers(setting);
+    await claude.tell('choice', { ...TRUST, options: ['Yes, always', 'Yes', 'Never'] });
+    const card = await setting.answer(claude, /Accessing workspace/);
+    await claude.tell('slow', 7_000);
+    await tap(setting, card, 'Never');
+    await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/^⚠️ Nothing was chosen/)]), WAIT);
+    await tap(setting, card, 'Yes, always'); // highlighted, until the program has taken the arrow
+    await vi.waitFor(() => expect(whispers()[1]).toMatch(/^⚠️ Nothing was pressed: the program may still/), WAIT);
+    await vi.waitFor(() => expect(screenOf(setting.machine, claude.session)).toMatch(/❯ Yes$/m), WAIT);
+    await claude.tell('slow', 0);
+    expect(chosen(claude)).toEqual([]);
+    await tap(setting, card, 'Never');
+    await become(setting, card, /^✅ /);
+    expect(chosen(claude)).toEqual(['Never']);
   });
 
   it('on an old card presses nothing', async () => {
