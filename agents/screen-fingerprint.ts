@@ -37,16 +37,17 @@ export function dialogPatterns(view: PaneView, reader: ScreenReader): readonly s
 }
 
 const DIALOG_LINES = 10;
-/** A tmux client sends at most 16 KiB at once. */
+/** Of a wider line, only the beginning is compared. */
 const LINE_ROOM = 400;
 
 /** The whole line: another command may begin like this one. Only characters that no shell and no format interprets stay themselves. */
 function patternOf(line: string): string {
   const whole = line.trimEnd();
-  // What is not ASCII may have another number of characters for tmux.
+  // What is not ASCII may have another number of characters for tmux. A dot would match ASCII as well: with many of these in a line, tmux
+  // would try so many ways that it stops for seconds, with all sessions.
   const pattern = whole
     .slice(0, LINE_ROOM)
-    .replace(/[^ -~]+|[^a-z0-9 /=_-]/gi, (part) => (/[ -~]/.test(part) ? '.' : '.*'));
+    .replace(/[^ -~]+|[^a-z0-9 /=_-]/gi, (part) => (/[ -~]/.test(part) ? '.' : '[^ -~]*'));
   return `^${pattern}${whole.length > LINE_ROOM ? '' : '$'}`;
 }
 

@@ -115,7 +115,6 @@ async function press(tmux: Tmux, guard: PaneGuard, options: ShOptions, stroke: S
   const args = [
     paneId,
     sameFormat(guard),
-    stroke.ready,
     stroke.before,
     seenFormat(guard),
     stroke.keys,
@@ -123,7 +122,7 @@ async function press(tmux: Tmux, guard: PaneGuard, options: ShOptions, stroke: S
     String(Math.ceil((options.timeoutMs ?? PRESS_WITHIN_MS) / 1_000)),
   ];
   const printed = await tmux
-    .script(PRESS_SCRIPT, args, { doing: `press a key in pane ${paneId}`, ...options })
+    .script(PRESS_SCRIPT, args, { doing: `press a key in pane ${paneId}`, ...options, input: readyLine(stroke.ready) })
     .catch(unlessGone(undefined));
   if (printed === undefined) return { kind: 'refused', because: 'gone', seen: undefined };
   const line = printed.replace(/\n$/, '');
@@ -154,18 +153,21 @@ export const BOX_OF = `box_of() {
 }`;
 
 /**
- * stdin: the text. Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to
- * print after a refusal, the key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the
- * pattern of a turn that ends (or an empty word).
- * Then, for a box that can be read: how many looks replace the pause (0: the pause comes first), how the box begins and ends, the whole
- * text, and parts of it. These texts are compared, never used as patterns. If another text has come into the box before the whole one,
- * Enter is not pressed.
+ * Arguments: pane, id, length in bytes, pause in seconds, the conditions "same" and "ready", the format to print after a refusal, the
+ * key that stashes a draft and the pattern that confirms it (or two empty words), how to paste, and the pattern of a turn that ends (or
+ * an empty word). Then, for a box that can be read: how many looks replace the pause (0: the pause comes first), how the box begins and
+ * ends, and how many parts of the text follow on stdin.
+ * stdin: for such a box, the whole text and then its parts, each on a line; then the text. None of it is an argument, because everybody
+ * can read command lines. The lines are compared, never used as patterns.
+ * If another text has come into the box before the whole one, Enter is not pressed.
  * If the box stays as it was, the program has not taken the text yet, and Enter would reach what it shows then: it is not pressed, either.
  * Each look waits inside tmux, because not every sleep takes fractions.
  * The buffer's name is unique per attempt: an interrupted attempt cannot put part of a text into ours.
  */
 export const TYPE_SCRIPT = `pane=$1; id=$2; length=$3; pause=$4; same=$5; ready=$6; seen=$7; key=$8; stashed=$9; brackets=\${10}; ends=\${11}; shift 11
-b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 whole=$4 first= mixed= still= late=; [ $# = 0 ] || shift 4
+b=threadmux-$id-$$; looks=\${1:-0} from=$2 to=$3 parts=\${4:-0} whole= first= mixed= still= late=
+[ $# = 0 ] || { shift 4; IFS= read -r whole; }
+while [ $# -lt "$parts" ]; do IFS= read -r part; set -- "$@" "$part"; done
 ${BOX_OF}
 pause() { sleep "$1" 2>/dev/null || sleep 1; }
 box() {
@@ -223,12 +225,20 @@ t if-shell -F -t "$pane" "#{>=:#{@threadmux_enter},$id}" "display-message -p ALR
   "if-shell -F -t $pane '#{&&:#{==:#{@threadmux_text},$id},#{&&:#{!=:#{@threadmux_held},$id},$ready}}' { send-keys -t $pane Enter ; set-option -p -t $pane @threadmux_enter $id ; display-message -p ENTER } { display-message -p -t $pane 'HELD $seen' ; if-shell -F -t $pane '#{==:#{@threadmux_text},$id}' { set-option -p -t $pane @threadmux_held $id } }"`;
 
 /**
- * Arguments: pane, the conditions "same" and "ready", the condition "already pressed", the format to print after a refusal,
- * the keys, the commands that mark the pane, and a time limit in seconds. tmux compares the time at the moment of the key: a server that
- * was stopped still carries out old commands, although their client is gone.
+ * The condition "ready" has lines of the screen, which may show a secret. Everybody can read command lines, so it comes on stdin, and goes
+ * to tmux on stdin. If a startup file of the shell has read a part of it, nothing is ready.
  */
-const PRESS_SCRIPT = `pane=$1; same=$2; before=$4; seen=$5; keys=$6; marks=$7
-ready="#{&&:#{<:#{T:#{l:%s}},$(($(date +%s) + $8))},$3}"
-t if-shell -F -t "$pane" "#{&&:$same,#{pane_in_mode}}" "copy-mode -q -t $pane" \\; \\
-  if-shell -F -t "$pane" "$before" "display-message -p ALREADY" \\
-  "if-shell -F -t $pane '$ready' { send-keys -t $pane $keys ; $marks ; display-message -p PRESSED } { display-message -p -t $pane 'REFUSED $seen' }"`;
+export const READ_READY = `IFS= read -r ready; case $ready in 'ready #{'*) ready=\${ready#ready } ;; *) ready=0 ;; esac
+`;
+export const readyLine = (ready: string) => `ready ${ready}\n`;
+
+/**
+ * stdin: the condition "ready". Arguments: pane, the condition "same", the condition "already pressed", the format to print after a
+ * refusal, the keys, the commands that mark the pane, and a time limit in seconds. tmux compares the time at the moment of the key: a
+ * server that was stopped still carries out old commands, although their client is gone.
+ */
+const PRESS_SCRIPT = `pane=$1; same=$2; before=$3; seen=$4; keys=$5; marks=$6
+${READ_READY}ready="#{&&:#{<:#{T:#{l:%s}},$(($(date +%s) + $7))},$ready}"
+printf '%s\\n' "if-shell -F -t $pane '#{&&:$same,#{pane_in_mode}}' { copy-mode -q -t $pane } ; if-shell -F -t $pane '$before' \\
+  { display-message -p ALREADY } { if-shell -F -t $pane '$ready' \\
+  { send-keys -t $pane $keys ; $marks ; display-message -p PRESSED } { display-message -p -t $pane 'REFUSED $seen' } }" | t source-file -`;

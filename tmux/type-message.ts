@@ -4,7 +4,7 @@
 import { ThreadmuxError } from '../core/errors.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { ShOptions } from '../hosts/host.ts';
-import { isKey, type Press, TYPE_SCRIPT } from './keys.ts';
+import { isKey, type Press, READ_READY, readyLine, TYPE_SCRIPT } from './keys.ts';
 import {
   deliveryId,
   type PaneGuard,
@@ -93,12 +93,13 @@ export async function typeMessage(
           shown.late ? '0' : String(Math.ceil(settleMs / LOOK_MS)),
           patternOf(shown.from),
           patternOf(shown.to),
-          shown.whole,
-          ...shown.parts,
+          String(shown.parts.length),
         ]),
   ];
+  const compared = shown === undefined ? [] : [shown.whole, ...shown.parts];
+  const input = Buffer.concat([...compared.map((line) => Buffer.from(`${line}\n`)), bytes]);
   const doing = `type into pane ${guard.pane.paneId}`;
-  const printed = await tmux.script(TYPE_SCRIPT, args, { doing, ...call, input: bytes }).catch(unlessGone(undefined));
+  const printed = await tmux.script(TYPE_SCRIPT, args, { doing, ...call, input }).catch(unlessGone(undefined));
   if (printed === undefined) return { kind: 'refused', because: 'gone', seen: undefined };
   return readDelivery(printed, guard, tmux.host.name, bytes.length);
 }
@@ -111,9 +112,10 @@ export async function pasteInDialog(
   text: string,
 ): Promise<Press> {
   const bytes = Buffer.from(checkedText(text));
-  const args = [guard.pane.paneId, deliveryId(id), String(bytes.length), readyFormat(guard), seenFormat(guard)];
+  const args = [guard.pane.paneId, deliveryId(id), String(bytes.length), seenFormat(guard)];
   const doing = `write into pane ${guard.pane.paneId}`;
-  const printed = (await tmux.script(PASTE_SCRIPT, args, { doing, input: bytes })).replace(/\n$/, '');
+  const input = Buffer.concat([Buffer.from(readyLine(readyFormat(guard))), bytes]);
+  const printed = (await tmux.script(PASTE_SCRIPT, args, { doing, input })).replace(/\n$/, '');
   if (printed === 'PASTED') return { kind: 'pressed' };
   if (printed === 'ALREADY') return { kind: 'already' };
   if (printed.startsWith('REFUSED ')) return { kind: 'refused', ...refusalOf(guard, printed.slice(8)) };
@@ -123,13 +125,13 @@ export async function pasteInDialog(
   );
 }
 
-/** stdin: the text. Arguments: pane, id, length in bytes, the condition, and the format to print after a refusal. */
-const PASTE_SCRIPT = `pane=$1; id=$2; length=$3; ready=$4; seen=$5; b=threadmux-dialog-$id-$$
-trap 't delete-buffer -b "$b" 2>/dev/null' EXIT
+/** stdin: the condition "ready", then the text. Arguments: pane, id, length in bytes, and the format to print after a refusal. */
+const PASTE_SCRIPT = `pane=$1; id=$2; length=$3; seen=$4; b=threadmux-dialog-$id-$$
+${READ_READY}trap 't delete-buffer -b "$b" 2>/dev/null' EXIT
 n=$(t load-buffer -b "$b" - \\; list-buffers -f "#{==:#{buffer_name},$b}" -F '#{buffer_size}') || exit 1
 [ "$n" = "$length" ] || { echo SIZE; exit 0; }
-t if-shell -F -t "$pane" "#{==:#{@threadmux_dialog},$id}" "display-message -p ALREADY" \\
-  "if-shell -F -t $pane '$ready' { paste-buffer -p -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_dialog $id ; display-message -p PASTED } { display-message -p -t $pane 'REFUSED $seen' }"`;
+printf '%s\\n' "if-shell -F -t $pane '#{==:#{@threadmux_dialog},$id}' { display-message -p ALREADY } { if-shell -F -t $pane '$ready' \\
+  { paste-buffer -p -r -d -b $b -t $pane ; set-option -p -t $pane @threadmux_dialog $id ; display-message -p PASTED } { display-message -p -t $pane 'REFUSED $seen' } }" | t source-file -`;
 
 /** An escape byte could end the paste early and turn the rest into keystrokes; an empty buffer pastes an older one. */
 function checkedText(text: string): string {

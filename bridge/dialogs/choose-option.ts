@@ -138,16 +138,12 @@ export async function press(
   return label === undefined ? { kind: 'moved', on } : { kind: 'chosen', label, on };
 }
 
-/** Typed code of a login is not repeated on a command line, where other users of the machine could see it. */
 export function guardFor(
   record: FoundPane['record'],
   { look, driver }: Pick<SeenDialog, 'look' | 'driver'>,
   shows: readonly string[],
 ) {
-  const patterns = dialogPatterns(look, driver.screen).map((line) =>
-    line.replace(/(Paste code here if prompted).*/, '$1'),
-  );
-  return { pane: record, command: look.command, shows: [...patterns, ...shows] };
+  return { pane: record, command: look.command, shows: [...dialogPatterns(look, driver.screen), ...shows] };
 }
 
 const REACTS_WITHIN_MS = 3_000;

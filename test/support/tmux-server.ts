@@ -1,7 +1,7 @@
 // A real tmux server on a private socket in its own directory, removed when the test ends.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,6 +40,16 @@ export function startTmux(): TmuxServer {
   });
   const host = localHost({ name: 'here', env });
   return { dir, socket, host, tmux: tmuxOn(host, socket), call };
+}
+
+/** The same server, with a tmux that notes its own command line and that of the shell that runs it. */
+export function notedTmux({ dir, socket }: TmuxServer) {
+  const [program, file] = [join(dir, 'noted-tmux'), join(dir, 'noted')];
+  const note = `{ printf '%s\\n' "$@"; ps -ww -o args= -p "$PPID"; } >> '${file}'`;
+  writeFileSync(program, `#!/bin/sh\n${note}\nexec tmux "$@"\n`, { mode: 0o755 });
+  const env = { PATH: process.env.PATH ?? '', HOME: dir, LANG: 'C.UTF-8' };
+  const tmux = tmuxOn(localHost({ name: 'here', tmux: program, env }), socket);
+  return { tmux, commandLines: () => readFileSync(file, 'utf8') };
 }
 
 export interface RawPane {

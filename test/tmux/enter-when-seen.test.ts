@@ -13,7 +13,7 @@ import { localHost } from '../../hosts/host.ts';
 import { tmuxOn } from '../../tmux/tmux.ts';
 import { typeMessage } from '../../tmux/type-message.ts';
 import { SHELLS } from '../support/shells.ts';
-import { pasted, startRawPane, startTmux, type TmuxServer } from '../support/tmux-server.ts';
+import { notedTmux, pasted, startRawPane, startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 const FAKE = fileURLToPath(new URL('../support/fake-claude.mjs', import.meta.url));
 const LIMIT = { settleMs: 60_000 };
@@ -42,6 +42,18 @@ describe('typing into a box that shows the text', () => {
     const text = '/cost\u00a0';
     const typed = await typeMessage(server.tmux, guard, { id: '1', text }, { ...LIMIT, shown: shownText(text) });
     expect(typed).toEqual({ kind: 'delivered' });
+  });
+
+  it('puts no part of the text into a command line, which other users can read', async () => {
+    const server = startTmux();
+    const { guard, prompts } = await startFake(server);
+    const { tmux, commandLines } = notedTmux(server);
+    const texts = ['hunter2hunter2', `${LONG} hunter2hunter2`];
+    for (const [at, text] of texts.entries())
+      await typeMessage(tmux, guard, { id: `${at + 1}`, text }, { ...LIMIT, shown: shownText(text) });
+    await vi.waitFor(() => expect(prompts()).toEqual(texts));
+    expect(commandLines()).toContain('paste-buffer');
+    expect(commandLines()).not.toContain('hunter2');
   });
 
   it('sees it each time the same text is typed', async () => {

@@ -1,6 +1,9 @@
 // What tmux itself checks at the moment of a key: another dialog may have opened after the look.
 
-import { expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
 import { claude } from '../../../agents/claude/driver.ts';
 import { dialogPatterns } from '../../../agents/screen-fingerprint.ts';
 import { pressInDialog } from '../../../tmux/keys.ts';
@@ -30,3 +33,42 @@ it.each([
   expect(await pressInDialog(server.tmux, { ...next.guard, shows }, '1', ['Enter'])).toMatchObject({ kind: 'refused' });
   expect(await pressInDialog(server.tmux, { ...guard, shows }, '2', ['Enter'])).toEqual({ kind: 'pressed' });
 });
+
+it('a command with very many signs does not stop the tmux server', async () => {
+  const [width, height] = [400, 150];
+  const line = (end: string) => `   ${'a漢'.repeat(width / 3 - 3)}${end}`;
+  const above = Array.from({ length: height - 20 }, () => line('b'));
+  const server = startTmux();
+  const file = join(server.dir, 'shows');
+  writeFileSync(file, [...above, asking(Array.from({ length: 6 }, () => line('c')).join('\r\n'))].join('\r\n'));
+  const words = [
+    'new-session',
+    '-d',
+    '-x',
+    String(width),
+    '-y',
+    String(height),
+    '-P',
+    '-F',
+    '#{pane_id} #{pane_pid} #{pid}',
+  ];
+  const [paneId = '', panePid, serverPid] = server.call(...words, `cat ${file}; exec cat`).split(' ');
+  const pane = { paneId, panePid: Number(panePid), serverPid: Number(serverPid) };
+  const seen = await vi.waitFor(async () => {
+    const now = await lookAtPane(server.tmux, pane);
+    if (now.kind !== 'pane' || !now.text.includes('Tab to amend')) throw new Error('not drawn yet');
+    return now;
+  });
+  const shows = dialogPatterns(seen, claude.screen);
+  expect(shows.filter((pattern) => pattern.length > 200).length).toBeGreaterThan(3);
+  const before = cpuSeconds(pane.serverPid);
+  expect(await pressInDialog(server.tmux, { pane, command: 'cat', shows }, '1', ['Enter'])).toEqual({
+    kind: 'pressed',
+  });
+  expect(cpuSeconds(pane.serverPid) - before).toBeLessThan(2); // it was at least three
+});
+
+function cpuSeconds(pid: number): number {
+  const time = execFileSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' });
+  return time.split(':').reduce((sum, part) => 60 * sum + Number(part), 0);
+}

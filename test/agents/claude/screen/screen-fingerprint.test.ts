@@ -119,7 +119,7 @@ describe('the patterns of a dialog', () => {
     const patterns = dialogPatterns(seen, claude.screen);
     expect(patterns.length).toBeGreaterThan(3);
     for (const pattern of patterns) {
-      expect(pattern).toMatch(/^\^[\w .*/=-]+\$$/);
+      expect(pattern).toMatch(/^\^(?:[\w ./=-]|\[\^ -~\]\*)+\$$/);
       expect(seen.text).toMatch(new RegExp(pattern, 'm'));
     }
     expect(dialogPatterns(view('empty-fresh'), claude.screen)).toEqual([]);
