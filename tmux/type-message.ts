@@ -96,7 +96,8 @@ export async function typeMessage(
           String(shown.parts.length),
         ]),
   ];
-  const compared = shown === undefined ? [] : [shown.whole, ...shown.parts];
+  // Each is a line of its own, and line breaks do not count.
+  const compared = shown === undefined ? [] : [shown.whole, ...shown.parts].map((part) => part.replaceAll('\n', ''));
   const input = Buffer.concat([...compared.map((line) => Buffer.from(`${line}\n`)), bytes]);
   const doing = `type into pane ${guard.pane.paneId}`;
   const printed = await tmux.script(TYPE_SCRIPT, args, { doing, ...call, input }).catch(unlessGone(undefined));
