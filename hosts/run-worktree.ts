@@ -220,6 +220,11 @@ function refused(host: string, directory: string, [why = '', words = '']: readon
         `The repository of ${place} has a named pipe in place of a file`,
         'git would wait for it. `find .git -type p` names it. Remove it, then try again.',
       );
+    case 'late':
+      return because(
+        `git did not answer in ${place}`,
+        'A file of the repository may be a named pipe: `find .git -type p` names it. Remove it, then try again.',
+      );
     case 'busy':
       return new ThreadmuxError('busy', `Another worktree is being made on ${untrustedCode(host)}.`, {
         hint: 'Try again in a moment.',

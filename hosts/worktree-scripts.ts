@@ -13,9 +13,16 @@ ${WORKTREE_SHELL}
 session=$2 directory=$3 dir=$3
 case $dir in '~') dir=$HOME ;; '~/'*) dir=$HOME/\${dir#'~/'} ;; esac
 cd "$dir" 2> /dev/null || refuse no-directory
-case $(g rev-parse --is-inside-work-tree --is-bare-repository 2> "$out" | tr '\\n' ' ') in
-  'true false ') ;;
-  'false true ') refuse bare ;;
+# Only git knows which repository it is, and one of the files that it reads to find it may be a named pipe.
+find_repo() {
+  git rev-parse "$@" & pid=$!
+  { cd /; sleep 10; kill -9 $pid; } < /dev/null > /dev/null 2>&1 & limit=$!
+  wait $pid; status=$?; kill $limit; return $status
+}
+found=$(find_repo --is-inside-work-tree --is-bare-repository 2> "$out"); [ $? != 137 ] || refuse late
+case $(echo $found) in
+  'true false') ;;
+  'false true') refuse bare ;;
   '') ! grep -q -i 'dubious ownership' "$out" || refuse git "$(head -n 1 "$out")"; refuse no-repository ;;
   *) refuse no-repository ;;
 esac
@@ -27,7 +34,7 @@ base=$(g rev-parse -q --verify 'HEAD^{commit}' 2> /dev/null) || refuse no-commit
 if [ "$4" = agent ]; then
   at=$(pwd -P) top= until=$(cd "$HOME" && pwd -P)
   while [ -n "$at" ] && [ "$at" != "$until" ]; do [ ! -e "$at/.git" ] || top=$at; at=\${at%/*}; done
-  outer=$(cd "\${top:-\${at:-/}}" && cd "$(g rev-parse --git-common-dir)" && pwd -P) && [ "$outer" = "$common" ] || refuse nested
+  outer=$(cd "\${top:-\${at:-/}}" && cd "$(find_repo --git-common-dir 2> "$out")" && pwd -P) && [ "$outer" = "$common" ] || refuse nested
 fi
 cd / || exit 1
 case $common$directory in *[[:cntrl:]]*) refuse bad-path ;; esac

@@ -23,7 +23,7 @@ trap 'rm -f "$out" "$out.2"' EXIT
 
 # Settings of the user that could hide a change are off, and so are programs that the repository names: an agent may have written them.
 g() { git --no-optional-locks -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.untrackedCache=false -c core.checkStat=default -c core.trustctime=true \\
-  -c core.quotePath=false -c worktree.useRelativePaths=false -c gc.auto=0 "$@"; }
+  -c core.quotePath=false -c worktree.useRelativePaths=false -c log.mailmap=false -c gc.auto=0 "$@"; }
 repo() { g --git-dir="$r_repo" "$@"; }
 # In the folder $1 of the worktree. An agent can write .git, at any moment: another repository there could name programs, which git
 # would run. For the same reason git must not look into repositories inside.
@@ -80,7 +80,7 @@ save() {
 PIPE='a named pipe is in place of a file that git would read'
 has_pipe() {
   [ -n "$({ find "$r_repo" \\( -type p -o -type l -exec test -p {} \\; \\) -print
-    find "$path" "$hidden" -name '.git*' -type p -print; } 2> /dev/null | head -n 1)" ]
+    find "$path" "$hidden" -name '.git*' \\( -type p -o -type l -exec test -p {} \\; \\) -print; } 2> /dev/null | head -n 1)" ]
 }
 tip() { repo rev-parse -q --verify "refs/heads/$r_branch^{commit}"; }
 

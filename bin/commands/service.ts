@@ -42,7 +42,8 @@ export async function serviceInstall(flags: {
     if (process.env[name])
       printNote(`The service does not get ${name} from this shell. Run \`threadmux init\` to save it in config.json.`);
   keepForSessions(flags.keepEnvironment === true, KEPT_VARIABLES);
-  mkdirSync(dirname(manager.path), { recursive: true });
+  // Who can write there can start programs as this user, and the umask may allow it to everybody.
+  mkdirSync(dirname(manager.path), { recursive: true, mode: 0o700 });
   writeWhole(manager.path, manager.text(), 0o644);
   printText(manager.path);
   await runAll(manager.before);

@@ -437,14 +437,20 @@ describe('an agent that may only write files', () => {
     expect(readFileSync(file, 'utf8')).toBe('of the user\n');
   });
 
-  it.each(['.git/worktrees/web/locked', '.git/packed-refs', '.git/refs/heads/x', '.gitattributes', 'sub/.gitignore'])(
-    'cannot make git wait for ever by a named pipe: %s',
-    (name) => {
+  const PIPES = [
+    ...['.git/worktrees/web/locked', '.git/packed-refs', '.git/refs/heads/x'],
+    ...['.gitattributes', 'sub/.gitignore'],
+  ];
+  it.each(PIPES.flatMap((name) => [[name, 'itself'] as const, [name, 'through a link'] as const]))(
+    'cannot make git wait for ever by a named pipe: %s, %s',
+    (name, how) => {
       const on = startRepo();
       const { path } = on.make();
       const pipe = join(name.startsWith('.git/') ? on.repo : path, name);
+      const target = how === 'itself' ? pipe : join(on.home, 'pipe');
       rmSync(pipe, { force: true });
-      execFileSync('mkfifo', [pipe]);
+      execFileSync('mkfifo', [target]);
+      if (how !== 'itself') symlinkSync(target, pipe);
       expect(end(on).at(-2)).toMatch(/a named pipe/);
       expect(on.run('list', ['yes'])?.join()).toMatch(/a named pipe/);
       expect(on.run('diff', ['shop', 'web'])?.join()).toMatch(/a named pipe/);
@@ -454,6 +460,37 @@ describe('an agent that may only write files', () => {
       expect(end(on)[0]).toBe('removed');
     },
   );
+
+  it.each(['HEAD', 'config', 'commondir'])(
+    'cannot make the start of another session wait by a named pipe in place of .git/%s',
+    (name) => {
+      const on = startRepo();
+      const pipe = join(on.repo, '.git', name);
+      rmSync(pipe, { force: true });
+      execFileSync('mkfifo', [pipe]);
+      const began = Date.now();
+      expect(on.run('make', ['shop', 'web', on.repo])).toEqual(['refused', 'late']);
+      expect(Date.now() - began).toBeLessThan(45_000);
+    },
+  );
+
+  it('nor by one in a repository around its own', () => {
+    const on = startRepo();
+    const inner = join(on.repo, 'inner');
+    on.git(on.repo, 'init', '-q', inner);
+    on.git(inner, 'commit', '-q', '--allow-empty', '-m', 'x');
+    rmSync(join(on.repo, '.git/config'));
+    execFileSync('mkfifo', [join(on.repo, '.git/config')]);
+    expect(on.run('make', ['shop', 'web', inner, 'agent'])).toEqual(['refused', 'nested']);
+  });
+
+  it('cannot make the diff wait by a named pipe in place of a file that git reads for the names of people', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    execFileSync('mkfifo', [join(path, '.mailmap')]);
+    on.git(path, 'commit', '-q', '--allow-empty', '-m', 'second');
+    expect(on.run('diff', ['shop', 'web'])?.join()).toContain('second');
+  });
 
   it('that makes a script hang holds up the others for 20 minutes, not for ever', () => {
     const on = startRepo();

@@ -130,6 +130,7 @@ describe('service install and remove', () => {
     expect(done).toMatchObject({ status: 0, stdout: `${unit}\n` });
     expect(done.stderr).toContain('does not get DISCORD_BOT_TOKEN from this shell');
     expect(readFileSync(unit, 'utf8')).toBe(printed.stdout);
+    expect(statSync(dirname(unit)).mode & 0o077).toBe(0);
     expect(readFileSync(unit, 'utf8') + env()).not.toContain('secretsecret');
     expect((await run(['service', 'remove'])).status).toBe(0);
     expect(existsSync(unit)).toBe(false);
