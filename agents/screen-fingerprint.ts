@@ -57,7 +57,7 @@ export function hasDialog(text: string, { dialogLine }: Pick<ScreenReader, 'dial
 }
 
 /** Ignores copy mode: pressing a key leaves it first, and then the key reaches the screen below it. */
-function readView(view: PaneView, reader: ScreenReader): AgentScreen {
+export function readView(view: PaneView, reader: ScreenReader): AgentScreen {
   const { ansi, cursor, cursorShown, width, height, dead, title } = view;
   // tmux prints a newline after the last line too.
   return reader.read(`${ansi}\n`, {

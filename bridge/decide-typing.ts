@@ -6,8 +6,10 @@ import type { AgentDriver } from '../agents/driver.ts';
 import type { AgentScreen } from '../agents/screen.ts';
 import { isShell } from '../agents/shell-name.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
+import { noDialogOf, shownAgent } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
-import type { LookResult } from '../tmux/look.ts';
+import type { LookResult, PaneLook } from '../tmux/look.ts';
+import type { PaneGuard } from '../tmux/pane.ts';
 import type { ServerParts } from './bridge-options.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import { refusalReason } from './route.ts';
@@ -16,7 +18,8 @@ import type { TypedText } from './typed-text.ts';
 
 export type TypingStep =
   | { readonly do: 'type'; readonly stash: boolean }
-  | { readonly do: 'run' }
+  /** `still`: what tmux checks, too, if an agent runs in the program or terminal. */
+  | { readonly do: 'run'; readonly still: Pick<PaneGuard, 'dialog' | 'shows'> }
   | { readonly do: 'leave-mode' }
   /** Look again later. */
   | { readonly do: 'wait'; readonly because: string }
@@ -52,8 +55,8 @@ export function decide(facts: PaneState): TypingStep {
   if (look.inputOff) return { do: 'wait', because: 'The pane accepts no input (tmux select-pane -d).' };
   if (look.synchronized)
     return { do: 'wait', because: 'The pane shares its input with other panes (tmux synchronize-panes).' };
-  if (record.shell === 'terminal') return unlessLate(decideForTerminal(look), facts);
-  if (!facts.isAgent) return unlessLate(decideForShell(look, facts), facts);
+  if (record.shell === 'terminal') return unlessAsked(decideForTerminal(look), look, facts);
+  if (!facts.isAgent) return unlessAsked(decideForShell(look, facts), look, facts);
   const refusal = driver.typing.refuse(facts.text);
   if (refusal !== undefined) return { do: 'refuse', because: refusal };
   switch (screen.kind) {
@@ -140,13 +143,20 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
         : `${untrustedCode(look.command)} runs in the pane, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
-    ? { do: 'run' }
+    ? { do: 'run', still: {} }
     : { do: 'wait', because: describeScreen(screen, facts.driver.title) };
 }
 
 /** A program may ask something else by now, and a late "y" would answer that. Only the dialogs of agents are recognised. */
-function unlessLate(step: TypingStep, { isFresh }: PaneState): TypingStep {
-  if (step.do !== 'run' || isFresh) return step;
+function unlessAsked(step: TypingStep, look: PaneLook, { isFresh, text }: PaneState): TypingStep {
+  if (step.do !== 'run') return step;
+  const agent = shownAgent(look);
+  if (agent?.screen.kind === 'dialog')
+    return {
+      do: 'refuse',
+      because: `It was not typed, because ${agent.driver.title} shows a dialog there, and Enter would answer it. Look with \`!screen\` and answer it with keys, then tap Retry.`,
+    };
+  if (isFresh) return agent === undefined ? step : { do: 'run', still: noDialogOf(agent, look, text) };
   return {
     do: 'refuse',
     because:
@@ -166,7 +176,7 @@ function decideForTerminal(look: LookResult & { kind: 'pane' }): TypingStep {
       because:
         'The program has ended. Archive this thread with `!done`, or start another with `!terminal <dir> <command>`.',
     };
-  return look.mode === undefined ? { do: 'run' } : { do: 'leave-mode' };
+  return look.mode === undefined ? { do: 'run', still: {} } : { do: 'leave-mode' };
 }
 
 const NOT_LISTED = 'Its author is no longer on the list of people who may write here.';

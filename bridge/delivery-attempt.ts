@@ -178,8 +178,8 @@ async function typeInto(
       // In a terminal, one program may start another at any moment, and the input is for all of them.
       const ran =
         record.shell === 'terminal'
-          ? await writeToProgram(tmux, { pane: record, command: undefined }, message)
-          : await runInShell(tmux, { pane: record, command }, message);
+          ? await writeToProgram(tmux, { pane: record, command: undefined, ...step.still }, message)
+          : await runInShell(tmux, { pane: record, command, ...step.still }, message);
       if (ran.kind === 'failed') options.onUntyped();
       return ran;
     }

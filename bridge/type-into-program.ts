@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lookAtPane } from '../tmux/look.ts';
-import type { PaneRef } from '../tmux/pane.ts';
+import type { PaneGuard, PaneRef } from '../tmux/pane.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { typeMessage } from '../tmux/type-message.ts';
 import type { AttemptOutcome, TypedState } from './delivery-attempt.ts';
@@ -18,7 +18,7 @@ const MOST_LINES = 2_000;
 
 export async function runInShell(
   tmux: Tmux,
-  guard: { pane: PaneRef; command: string },
+  guard: PaneGuard & { readonly command: string },
   message: TypedState,
 ): Promise<AttemptOutcome> {
   const before = await lines(tmux, guard.pane);
@@ -29,11 +29,7 @@ export async function runInShell(
 }
 
 /** Types the text and Enter. */
-export async function writeToProgram(
-  tmux: Tmux,
-  guard: { pane: PaneRef; command: string | undefined },
-  message: TypedState,
-): Promise<AttemptOutcome> {
+export async function writeToProgram(tmux: Tmux, guard: PaneGuard, message: TypedState): Promise<AttemptOutcome> {
   const text = { id: message.deliveryId, text: message.typed.text };
   // One line is typed as keys, because an editor inserts pasted text even in command mode.
   const asKeys = guard.command === undefined && !/[\n\t]/.test(text.text);

@@ -3,6 +3,7 @@
 import type { AgentDriver } from '../agents/driver.ts';
 import { allDrivers, driverOf } from '../agents/list.ts';
 import type { AgentScreen } from '../agents/screen.ts';
+import { readView } from '../agents/screen-fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { LookResult, PaneLook } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
@@ -69,11 +70,33 @@ export function screenOf(
 const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellMode'];
 
 /**
+ * The agent whose box or dialog is shown, whatever program runs there: an agent may run inside a script, or in a terminal. One agent takes the
+ * box of another for a dialog that it does not know.
+ */
+export function shownAgent(seen: PaneLook): Omit<ReadPane, 'isAgent'> | undefined {
+  return allDrivers()
+    .map((driver) => ({ driver, screen: readView(seen, driver.screen) }))
+    .find(({ screen }) => (screen.kind === 'dialog' ? screen.which !== 'unknown' : BOXES.includes(screen.kind)));
+}
+
+/** What a key would reach. Ignores copy mode, because a key leaves it first. */
+export function readForKeys(seen: PaneLook, record: KnownAgent): ReadPane {
+  const read = readPane({ ...seen, mode: undefined }, record);
+  return read.isAgent ? read : { ...read, ...shownAgent(seen) };
+}
+
+type NoDialog = Required<Pick<PaneGuard, 'dialog' | 'shows'>>;
+
+/**
  * What tmux checks at the moment of a key that is meant for a screen without a dialog: one may appear after the look. Not every dialog has
  * the line of `dialogLine`, but none shows the box.
  */
-export function stillNoDialog(seen: PaneLook, record: KnownAgent): Required<Pick<PaneGuard, 'dialog' | 'shows'>> {
-  const { screen, driver } = readPane({ ...seen, mode: undefined }, record);
-  const shows = BOXES.includes(screen.kind) ? driver.typing.boxLines(seen.text, '', seen) : [];
+export function stillNoDialog(seen: PaneLook, record: KnownAgent): NoDialog {
+  return noDialogOf(readForKeys(seen, record), seen, '');
+}
+
+/** `text`: what is typed. */
+export function noDialogOf({ screen, driver }: Omit<ReadPane, 'isAgent'>, seen: PaneLook, text: string): NoDialog {
+  const shows = BOXES.includes(screen.kind) ? driver.typing.boxLines(seen.text, text, seen) : [];
   return { dialog: driver.screen.dialogLine, shows };
 }

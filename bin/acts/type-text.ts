@@ -128,7 +128,7 @@ async function attempt(
     await leaveMode(tmux, guard);
     return refused('The pane is in copy mode.', true);
   }
-  const watched = step.do === 'run' ? guard : { ...guard, dialog: driver.screen.dialogLine };
+  const watched = { ...guard, ...(step.do === 'run' ? step.still : { dialog: driver.screen.dialogLine }) };
   return type(target, { guard: watched, step, seen, driver, isBusy: isAgent && takesLater(screen) }, text, finder);
 }
 
@@ -158,7 +158,7 @@ async function type(
       : composeForAgent(text, [], isPlainCommand(text, commands, config.slashCommands) ? 'command' : 'text', typing);
   if (typed?.kind === 'nothing') return refused('The text is empty.');
   const words = typed?.text ?? text;
-  const shows = step.do === 'run' ? [] : typing.boxLines(seen.text, words, seen);
+  const shows = step.do === 'run' ? (guard.shows ?? []) : typing.boxLines(seen.text, words, seen);
   const mark = nextMark(seen);
   const at = Date.now();
   const delivery = await typeMessage(

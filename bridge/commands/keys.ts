@@ -7,7 +7,7 @@ import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerpri
 import { ownValue } from '../../core/own-value.ts';
 import { cutMessage } from '../../core/untrusted-text.ts';
 import type { FoundPane } from '../../threads/panes.ts';
-import { readPane, stillNoDialog } from '../../threads/read-pane.ts';
+import { readForKeys, stillNoDialog } from '../../threads/read-pane.ts';
 import { checkedKeys, pressKeys } from '../../tmux/keys.ts';
 import { lookAtPane, type PaneLook } from '../../tmux/look.ts';
 import type { PaneRefusal } from '../../tmux/pane.ts';
@@ -140,7 +140,7 @@ async function press(
 
 /** `guard`: what tmux checks at the moment of the key, because a dialog may appear or change after the look. */
 function screenNow(record: FoundPane['record'], seen: PaneLook) {
-  const { isAgent, driver } = readPane({ ...seen, mode: undefined }, record);
+  const { isAgent, driver } = readForKeys(seen, record);
   const shows = dialogPatterns(seen, driver.screen);
   return {
     print: screenFingerprint(record.paneId, seen, driver.screen),

@@ -9,7 +9,7 @@ import type { ThreadRef } from '../../discord/threads.ts';
 import { renderPicture } from '../../streams/picture/picture.ts';
 import { restOfScreen, screenBlock } from '../../threads/notices.ts';
 import type { FoundPane } from '../../threads/panes.ts';
-import { readPane } from '../../threads/read-pane.ts';
+import { readForKeys } from '../../threads/read-pane.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import { type Command, type CommandContext, type CommandReply, replyWith } from './command.ts';
 
@@ -31,7 +31,7 @@ export async function showScreen(
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
-  const print = screenFingerprint(record.paneId, seen, readPane(seen, record).driver.screen);
+  const print = screenFingerprint(record.paneId, seen, readForKeys(seen, record).driver.screen);
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message, how = 'posted') => {
     if (message !== undefined) shownScreens.show(thread, { print, message, isPosted: how === 'posted' });
