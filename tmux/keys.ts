@@ -145,6 +145,8 @@ export async function leaveMode(tmux: Tmux, guard: PaneGuard): Promise<void> {
 
 /** About two seconds. */
 const SLOW_LOOKS = 100;
+/** On a busy machine, all looks together would take longer than the script may run. */
+const LOOKS_SECONDS = 4;
 
 /** What is in the box of the screen on stdin, after "="; nothing if there is no box. See `ShownText`. */
 export const BOX_OF = `box_of() {
@@ -174,8 +176,9 @@ box() {
   s=$(t "$@" capture-pane -p -t "$pane" 2>/dev/null) || return 1
   s=$(printf '%s\\n' "$s" | box_of)
 }
+in_time() { [ $((i % 10)) != 0 ] || [ "$(date +%s)" -lt "$end" ]; }
 shown() {
-  i=0; while [ $i -lt "$looks" ]; do
+  i=0 end=$(($(date +%s) + ${LOOKS_SECONDS})); while [ $i -lt "$looks" ] && in_time; do
     i=$((i + 1)); mixed= still=
     box run-shell -d 0.015 \\; || return 1
     for part; do case $s in =*"$part"*) return 0;; esac; done
