@@ -82,7 +82,7 @@ function shownTo(screen: AgentScreen, text: string, reader: ScreenReader): reado
     case 'shellMode':
       return [screen.kind, screen.text];
     case 'dialog':
-      return screen.full ? [screen.which, ...answered(screen)] : [stillInDialog(text)];
+      return screen.full ? [screen.which, ...answered(screen)] : [stillInDialog(text), highlighted(screen)];
     case 'transcript':
       return [screen.kind];
     default:
@@ -95,6 +95,11 @@ function answered({ form, title, text, options }: AgentScreen & { kind: 'dialog'
   if (form === 'panel') return [];
   const list = options.map(({ number, label, selected }) => [number, label, selected]);
   return [title, list, text.map(withoutAge)];
+}
+
+/** Only colours may show which option Enter takes. */
+function highlighted({ options }: AgentScreen & { kind: 'dialog' }): readonly string[] {
+  return options.flatMap(({ label, selected }) => (selected ? [label] : []));
 }
 
 /** How long ago something was changes by itself. */

@@ -12,7 +12,7 @@ export function readOpencodeScreen(ansi: string, facts: PaneFacts = {}): AgentSc
   const box = findBox(rows);
   if (box !== undefined && hasCursor(box, facts)) return readBox(rows, box, facts);
   // The prompt first: text of the agent can look like the title of a list, and its card would not show what is asked.
-  const dialog = findPrompt(seen.rows.map(withSpacesShown).map(({ text }) => text)) ?? findList(seen.rows);
+  const dialog = findPrompt(seen.rows.map(withSpacesShown)) ?? findList(seen.rows);
   if (dialog !== undefined) return { kind: 'dialog', ...dialog };
   if (showsSubagent(rows)) return { kind: 'subagent' };
   return { kind: box === undefined ? 'unknown' : 'aside' };
@@ -148,7 +148,8 @@ const QUESTION_KEYS = '  esc dismiss';
 const SUBAGENT = / \(\d{1,4} of \d{1,4}\) /u;
 
 /** It takes the place of the box, at the bottom of the screen. */
-function findPrompt(rows: readonly string[]): AgentDialog | undefined {
+function findPrompt(seen: readonly AnsiRow[]): AgentDialog | undefined {
+  const rows = seen.map(({ text }) => text);
   const last = rows.findLastIndex((row) => EDGE_LEFT.test(row));
   const help = inside(rows[last - 1] ?? '');
   const isQuestion = help.includes(QUESTION_KEYS);
@@ -167,11 +168,27 @@ function findPrompt(rows: readonly string[]): AgentDialog | undefined {
     form: 'unknown',
     title: isWhole ? (text[0] ?? '').replace('△ ', '') : '',
     text,
-    options: [],
+    options: seen
+      .slice(isQuestion ? first : last - 1, last)
+      .map(highlightedIn)
+      .filter((label) => label !== '')
+      .map((label) => ({ number: undefined, label, about: '', selected: true })),
     hasMore: false,
     field: undefined,
     help,
   };
+}
+
+/** What Enter takes: only its background shows it. */
+function highlightedIn({ cells }: AnsiRow): string {
+  const from = cells.findIndex(({ char }) => char === '┃') + 1;
+  const [own, page] = [cells[from]?.background, cells.at(-1)?.background];
+  return cells
+    .slice(from)
+    .filter(({ background }) => background !== own && background !== page)
+    .map(({ char }) => char)
+    .join('')
+    .trim();
 }
 
 /** A prompt gets no more rows. What does not fit is left out, and nothing says so. */

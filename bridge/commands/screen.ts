@@ -1,5 +1,6 @@
 // !screen, and the screens that are shown after keys.
 
+import type { AgentScreen } from '../../agents/screen.ts';
 import { screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { ThreadmuxError } from '../../core/errors.ts';
 import { narrowText } from '../../core/narrow-text.ts';
@@ -31,21 +32,33 @@ export async function showScreen(
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
   const cursor = seen.cursorShown ? seen.cursor : undefined;
   const picture = asPicture ? await renderPicture(seen.ansi, seen, cursor) : undefined;
-  const print = screenFingerprint(record.paneId, seen, readForKeys(seen, record).driver.screen);
+  const { screen, driver } = readForKeys(seen, record);
+  const print = screenFingerprint(record.paneId, seen, driver.screen);
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message, how = 'posted') => {
     if (message !== undefined) shownScreens.show(thread, { print, message, isPosted: how === 'posted' });
   };
   if (picture === undefined) {
     const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];
-    const content = screenBlock(narrowText(seen.text));
-    const whole = restOfScreen(seen.text, content);
+    const block = screenBlock(narrowText(seen.text));
+    const whole = restOfScreen(seen.text, block);
+    const content = [block, ...highlighted(screen)].join('\n');
     // A key answers what the user has seen, so nothing of it may be missing.
     const files = whole === undefined ? [] : [{ name: 'screen.txt', data: Buffer.from(whole) }];
     return { content, components: [keys, ...more], files, after };
   }
   const file = { name: 'screen.png', data: picture, description: inWords(seen.text) };
   return { content: `What ${untrustedCode(seen.sessionName)} shows:`, components: [keys], files: [file], after };
+}
+
+/** Where only colours show what Enter takes, the text says it. */
+function highlighted(screen: AgentScreen): readonly string[] {
+  if (screen.kind !== 'dialog' || screen.form === 'choice') return [];
+  const labels = screen.options
+    .filter(({ selected }) => selected)
+    .slice(0, 3)
+    .map(({ label }) => untrustedCode(label));
+  return labels.length === 0 ? [] : [`-# Highlighted: ${labels.join(', ')}`];
 }
 
 const DESCRIPTION = 1_000;

@@ -35,6 +35,13 @@ it('a key button under a list of OpenCode does not work if another entry is high
   expect(printOf('opencode', { ...list, ansi: swapped.join('\n') })).not.toBe(printOf('opencode', list));
 });
 
+it('a key for a permission of OpenCode is not for the same one with another highlighted option', () => {
+  const { find } = screensOf('opencode');
+  const [once, reject] = [find('dialog-permission-shell'), find('dialog-permission-on-reject')];
+  expect(withoutColours(reject)).toBe(withoutColours(once)); // only colours differ
+  expect(printOf('opencode', reject)).not.toBe(printOf('opencode', once));
+});
+
 it('a key button under a question of Claude Code does not work if the same options are about something else', () => {
   const rewind = screensOf('claude').find('dialog-rewind-restore', '80x24');
   const about = (from: string, to: string) => printOf('claude', { ...rewind, ansi: rewind.ansi.replaceAll(from, to) });

@@ -49,32 +49,39 @@ describe('a text in a terminal', () => {
   });
 });
 
-it('a written key is not pressed in a dialog of another agent than the expected one, inside a script', async () => {
-  const setting = await startSetting();
-  const { machine } = setting;
-  const folder = tempFolder();
-  const got = join(folder, 'got');
-  writeFileSync(join(folder, 'screen'), screensOf('gemini').find('dialog-permission-shell', '80x24').ansi.trimEnd());
-  const show = `process.stdout.write('\\x1b[H\\x1b[2J\\x1b[?25l' + fs.readFileSync('screen', 'utf8').replaceAll('\\n', '\\r\\n'))`;
-  const take = `process.stdin.setRawMode(true).on('data', (bytes) => fs.appendFileSync('got', bytes))`;
-  writeFileSync(
-    join(folder, 'agent.cjs'),
-    `const fs = require('node:fs'); fs.writeFileSync('got', ''); ${take}; ${show};`,
-  );
-  writeFileSync(join(folder, 'run.sh'), `cd '${folder}'\n'${process.execPath}' agent.cjs\n`);
-  machine.tmux.call('new-session', '-d', '-s', 'gem', '-x', '80', '-y', '24', `sh '${join(folder, 'run.sh')}'; :`);
-  tellOfSession(machine, 'gem');
-  const thread = await vi.waitFor(() => {
-    const record = loadThreadRecords(machine.home).find(({ sessionName }) => sessionName === 'gem');
-    if (record === undefined) throw new Error('no thread');
-    return record.thread;
-  }, WAIT);
-  await vi.waitFor(() => expect(screenOf(machine, 'gem')).toContain('Allow execution'), WAIT);
-  await setting.say(thread, '!enter');
-  await setting.answer(thread, /^⚠️ Not pressed: the screen has changed, or was not shown/);
-  await aWhile();
-  expect(readFileSync(got, 'utf8')).toBe('');
-});
+it.each([
+  ['gemini', 'dialog-permission-shell', /● 1\. Allow once/],
+  ['opencode', 'dialog-permission-on-reject', /-# Highlighted: `Reject`$/], // only its colour shows it
+] as const)(
+  'a written key is not pressed in a dialog of %s inside a script, but shows it first',
+  async (agent, name, asks) => {
+    const setting = await startSetting();
+    const { machine } = setting;
+    const folder = tempFolder();
+    const got = join(folder, 'got');
+    writeFileSync(join(folder, 'screen'), screensOf(agent).find(name, '80x24').ansi.trimEnd());
+    const show = `process.stdout.write('\\x1b[H\\x1b[2J\\x1b[?25l' + fs.readFileSync('screen', 'utf8').replaceAll('\\n', '\\r\\n'))`;
+    const take = `process.stdin.setRawMode(true).on('data', (bytes) => fs.appendFileSync('got', bytes))`;
+    writeFileSync(
+      join(folder, 'agent.cjs'),
+      `const fs = require('node:fs'); fs.writeFileSync('got', ''); ${take}; ${show};`,
+    );
+    writeFileSync(join(folder, 'run.sh'), `cd '${folder}'\n'${process.execPath}' agent.cjs\n`);
+    machine.tmux.call('new-session', '-d', '-s', 'gem', '-x', '80', '-y', '24', `sh '${join(folder, 'run.sh')}'; :`);
+    tellOfSession(machine, 'gem');
+    const thread = await vi.waitFor(() => {
+      const record = loadThreadRecords(machine.home).find(({ sessionName }) => sessionName === 'gem');
+      if (record === undefined) throw new Error('no thread');
+      return record.thread;
+    }, WAIT);
+    await vi.waitFor(() => expect(screenOf(machine, 'gem')).toContain('Allow once'), WAIT);
+    await setting.say(thread, '!enter');
+    const { content } = await setting.answer(thread, /^⚠️ Not pressed: the screen has changed, or was not shown/);
+    expect(content).toMatch(asks);
+    await aWhile();
+    expect(readFileSync(got, 'utf8')).toBe('');
+  },
+);
 
 it.each(['claude', 'codex', 'gemini', 'opencode', 'pi'] as RecordedAgent[])(
   'every dialog of %s is recognised in any program, and nothing else is taken for one',
