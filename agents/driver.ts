@@ -40,8 +40,8 @@ export interface AgentDriver {
   readonly extension?: AgentExtension;
   /** How the permission mode of a running agent is changed. Without it, a mode counts at the next start. */
   readonly modes?: ModeKeys;
-  /** The text that changes the model while it runs; without it, a model counts at the next start. */
-  modelCommand?(model: string): string;
+  /** How the model is changed while it runs; without it, a model counts at the next start. */
+  readonly model?: ModelCommand;
   /** When a usage limit that stopped a turn is reset; undefined if the turn failed for another reason, or no time is known. */
   resetOf?(failed: EventOf<'failed'>, at: number): number | undefined;
   /** The option that waits for the reset, in the dialog about a usage limit. */
@@ -150,6 +150,8 @@ export interface TypingRules {
 export interface ModeKeys {
   /** It goes to the next mode. */
   readonly key: string;
+  /** What the screen says while something works in the background, beside an empty box. */
+  readonly background: RegExp;
   /** The settings that the modes on the screen stand for. */
   readonly names: Readonly<Record<string, NonNullable<SessionSettings['permissionMode']>>>;
 }
@@ -170,4 +172,10 @@ export function splitCommand(command: readonly string[]): {
 } {
   const at = command.findIndex((word, index) => index > 0 && word.startsWith('-'));
   return at < 0 ? { program: command, options: [] } : { program: command.slice(0, at), options: command.slice(at) };
+}
+
+interface ModelCommand {
+  command(model: string): string;
+  /** Whether it was taken, by what the command printed. */
+  isTaken(printed: string): boolean;
 }

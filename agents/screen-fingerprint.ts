@@ -109,12 +109,17 @@ export function withoutAge(line: string): string {
 
 /** Only status lines may change: a number in the text to approve, or in the question of a program, is never a clock. */
 function stillInDialog(text: string): string {
-  const lines = text.split('\n').map((line) => (STATUS.test(line) ? still(line) : line.trimEnd()));
+  const lines = text
+    .split('\n')
+    .map((line) => (STATUS.test(line) ? still(line) : line.replace(BLINKING, '•').trimEnd()));
   return lines.join('\n').trimEnd();
 }
 
 /** A spinner in the first column, where no dialog writes, or the state of a running tool. */
 const STATUS = /^(?:[\u2800-\u28ff·✢✳✶✻✽∗] \S.*…| {2}⎿ {2}\p{L}+…)/u;
+
+/** In front of a tool that runs, also in the first column. */
+const BLINKING = /^◦(?= \S)/u;
 
 /** Removes what changes by itself: spinners, clocks, durations and percentages. */
 function still(text: string): string {

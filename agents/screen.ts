@@ -46,6 +46,11 @@ export interface AgentDialog {
   readonly help: string;
 }
 
+/** Its beginning is not on the screen: another dialog may look the same. In a list that the user opened, nothing is approved. */
+export function isCutDialog(screen: AgentScreen): boolean {
+  return screen.kind === 'dialog' && !screen.full && screen.title === '';
+}
+
 export interface AgentDialogOption {
   /** The number that the dialog shows; the same option may have another one in another version. */
   readonly number: number | undefined;

@@ -30,6 +30,8 @@ interface CommandScript<T> {
 export interface PrintedText {
   /** Unique. */
   readonly uuid: string;
+  /** The command that printed it, with its arguments; empty if it is not known. */
+  readonly command: string;
   /** Seconds since it was printed. */
   readonly age: number;
   /** Empty if the command ended without output. */

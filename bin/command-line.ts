@@ -57,7 +57,7 @@ export function agentOptions(command: Command): Command {
   return command
     .option('--model <name>', 'model of the agent, such as opus')
     .option('--mode <mode>', 'permission mode of the agent, such as plan')
-    .option('--agent <name>', 'agent to start (claude)')
+    .option('--agent <name>', 'agent to start: claude, codex, gemini, opencode or pi')
     .option('--continue', 'continue the newest conversation of this session')
     .option('--worktree', 'start in a new git worktree')
     .option('--no-worktree', 'start in the directory itself, although the project uses worktrees');

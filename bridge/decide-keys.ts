@@ -8,6 +8,11 @@ export interface AskedKeys {
   readonly keys: readonly string[];
   /** The id of the command or tap. */
   readonly id: string;
+  /** When it was written (`performance.now`), and by whom. */
+  readonly at: number;
+  readonly by: string;
+  /** The message that a written key replies to. */
+  readonly repliedTo: string | undefined;
   /** Undefined if they were written. */
   readonly button: KeyButton | undefined;
 }
@@ -21,7 +26,13 @@ export interface KeyButton {
 interface KeyFacts {
   readonly asked: AskedKeys;
   /** What the pane shows now. */
-  readonly now: { readonly print: string; readonly isAgent: boolean; readonly hasDialog: boolean };
+  readonly now: {
+    readonly print: string;
+    readonly isAgent: boolean;
+    readonly hasDialog: boolean;
+    /** Its beginning is not on the screen. */
+    readonly isCut: boolean;
+  };
   readonly shown: ThreadScreen | undefined;
   readonly last: PressedKeys | undefined;
   /** See `ShownScreens.isPending`. */
@@ -29,29 +40,46 @@ interface KeyFacts {
 }
 
 /**
- * `unseen`: the thread did not show this screen before the keys were asked for. `several`: only one key may be pressed for one screen.
+ * `unseen`: the thread did not show this screen before the keys were asked for. `sudden`: it did a moment before, and nobody can have read it.
+ * `cut`: only a part of the dialog is on the screen. `several`: only one key may be pressed for one screen.
  * `pending`: the program may still have to take the last key. `used`: a button of this message was tapped, and the next screen is not
  * shown yet.
  */
-export type KeyDecision = 'press' | 'unseen' | 'several' | 'pending' | 'used';
+export type KeyDecision = 'press' | 'cut' | 'unseen' | 'sudden' | 'several' | 'pending' | 'used';
 
 /** They approve nothing, and an agent can be interrupted at any time. */
 const LEAVING: readonly string[] = ['Escape', 'C-c'];
 /** Any other key may answer a dialog or open one, and a key after it would be for the next one. Shift-Tab approves all edits in one. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right'];
 
+/**
+ * A key in this time after a screen appeared may be meant for the one before, as a second one that was written because nothing happened. A
+ * written one may come from a phone that does not show the screen yet; a button is on it.
+ */
+const SUDDEN_MS = { written: 3_000, tapped: 1_000 };
+
 export function decideKeys({ asked, now, shown, last, isPending }: KeyFacts): KeyDecision {
-  const { keys, id, button } = asked;
+  const { keys, id, button, repliedTo } = asked;
   if (button === undefined && (areLeaving(keys) || !(now.isAgent || now.hasDialog))) return 'press';
-  if (!keys.slice(0, -1).every((key) => MOVING.includes(key))) return 'several';
+  if (!areMoving(keys.slice(0, -1))) return 'several';
+  if (now.isCut && !areLeaving(keys) && !areMoving(keys)) return 'cut';
   if (button !== undefined && shown === undefined && last?.message === button.message) return 'used';
   const isShown = shown !== undefined && shown.print === now.print;
   const isMeant =
     button === undefined
-      ? shown?.isPosted === true && isNewer(id, shown.message)
+      ? shown?.isPosted === true && isNewer(id, shown.message) && (repliedTo ?? shown.message) === shown.message
       : button.print === shown?.print && button.message === shown?.message;
   if (!isShown || !isMeant) return 'unseen';
-  return isPending && !areLeaving(keys) ? 'pending' : 'press';
+  if (areLeaving(keys)) return 'press';
+  if (isPending) return 'pending';
+  const isBox = now.isAgent && !now.hasDialog;
+  if (isBox || areMoving(keys) || shown.askedBy === asked.by) return 'press';
+  return asked.at - shown.at < (button === undefined ? SUDDEN_MS.written : SUDDEN_MS.tapped) ? 'sudden' : 'press';
+}
+
+/** They only move the highlighted option. */
+export function areMoving(keys: readonly string[]): boolean {
+  return keys.every((key) => MOVING.includes(key));
 }
 
 export function areLeaving(keys: readonly string[]): boolean {
@@ -61,5 +89,5 @@ export function areLeaving(keys: readonly string[]): boolean {
 /** Whether the program could show another dialog when it has taken the keys. */
 export function mayChangeScreen(keys: readonly string[], { isAgent, hasDialog }: KeyFacts['now']): boolean {
   if (hasDialog) return true;
-  return isAgent && !areLeaving(keys) && !keys.every((key) => MOVING.includes(key));
+  return isAgent && !areLeaving(keys) && !areMoving(keys);
 }

@@ -23,7 +23,8 @@ export type TypingStep =
   | { readonly do: 'leave-mode' }
   /** Look again later. */
   | { readonly do: 'wait'; readonly because: string }
-  | { readonly do: 'refuse'; readonly because: string };
+  /** `isExit`: because the agent has exited to a shell. Once the user knows it, the shell gets what is written. */
+  | { readonly do: 'refuse'; readonly because: string; readonly isExit?: true };
 
 export interface PaneState {
   readonly look: LookResult;
@@ -35,6 +36,8 @@ export interface PaneState {
   /** What would be typed. */
   readonly text: string;
   readonly allowShell: boolean;
+  /** Whether a shell that the agent has exited to may run it: only if the session was started as a shell, and if the user knew of the exit. */
+  readonly afterExit: 'never' | 'unknown' | 'known';
   /** A text that we typed and that is not confirmed yet. */
   readonly standing: string | undefined;
   readonly now: number;
@@ -70,9 +73,10 @@ export function decide(facts: PaneState): TypingStep {
       return { do: 'refuse', because: describeScreen(screen, driver.title) };
     case 'shell':
     case 'otherProgram':
-      return isStarting(facts)
-        ? { do: 'wait', because: 'The agent is starting.' }
-        : { do: 'refuse', because: describeScreen(screen, driver.title) };
+      if (isStarting(facts)) return { do: 'wait', because: 'The agent is starting.' };
+      return screen.kind === 'otherProgram' || screen.suspended
+        ? { do: 'refuse', because: describeScreen(screen, driver.title) }
+        : decideAfterExit(look, facts);
     default:
       return {
         do: 'wait',
@@ -139,12 +143,33 @@ function decideForShell(look: LookResult & { kind: 'pane' }, facts: PaneState): 
     return {
       do: 'refuse',
       because: isShell(look.command)
-        ? 'The pane runs a plain shell, not an agent. Set "allowShell": true in the configuration to run messages as commands.'
+        ? 'The pane runs a plain shell, not an agent. Set "allowShell": true in config.json to run messages as commands.'
         : `${untrustedCode(look.command)} runs in the pane, and threadmux does not recognise it as an agent.`,
     };
   return screen.kind === 'shell' || screen.kind === 'otherProgram' || screen.kind === 'unknown'
     ? { do: 'run', still: {} }
     : { do: 'wait', because: describeScreen(screen, facts.driver.title) };
+}
+
+/** The message may be meant for the agent, and must not run as a command then. */
+function decideAfterExit(look: PaneLook, facts: PaneState): TypingStep {
+  const { title } = facts.driver;
+  const because = describeScreen(facts.screen, title);
+  switch (facts.afterExit) {
+    case 'known':
+      return unlessAsked({ do: 'run', still: {} }, look, facts);
+    case 'unknown':
+      return {
+        do: 'refuse',
+        because: `${because} Your message may be meant for ${title}, so the shell did not run it. Retry runs it there, and so does the shell with all that you write from now on.`,
+        isExit: true,
+      };
+    case 'never':
+      return {
+        do: 'refuse',
+        because: `${because} A message for ${title} is never run by a shell. Start ${title} there again, then retry.`,
+      };
+  }
 }
 
 /** A program may ask something else by now, and a late "y" would answer that. Only the dialogs of agents are recognised. */
@@ -154,7 +179,7 @@ function unlessAsked(step: TypingStep, look: PaneLook, { isFresh, text }: PaneSt
   if (agent?.screen.kind === 'dialog')
     return {
       do: 'refuse',
-      because: `It was not typed, because ${agent.driver.title} shows a dialog there, and Enter would answer it. Look with \`!screen\` and answer it with keys, then tap Retry.`,
+      because: `It was not typed, because the screen shows a dialog of ${agent.driver.title}, or a text that looks like one, and Enter would answer it. Look with \`!screen\`, answer it with keys or move it off the screen, then tap Retry.`,
     };
   if (isFresh) return agent === undefined ? step : { do: 'run', still: noDialogOf(agent, look, text) };
   return {

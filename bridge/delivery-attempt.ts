@@ -11,11 +11,11 @@ import type { PaneFinder } from '../threads/panes.ts';
 import { readPane } from '../threads/read-pane.ts';
 import type { ThreadRecord } from '../threads/registry.ts';
 import { leaveMode } from '../tmux/keys.ts';
-import { type LookResult, lookAtPane } from '../tmux/look.ts';
+import { lookAtPane } from '../tmux/look.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { isCovered, typeMessage } from '../tmux/type-message.ts';
 import { isMarked } from './confirm.ts';
-import { decide } from './decide-typing.ts';
+import { decide, type PaneState } from './decide-typing.ts';
 import { isFresh } from './inbox.ts';
 import { runInShell, writeToProgram } from './type-into-program.ts';
 import type { TypedText } from './typed-text.ts';
@@ -33,6 +33,7 @@ export interface TypedState {
 interface AttemptOptions {
   readonly panes: PaneFinder;
   readonly allowShell: boolean;
+  readonly afterExit: (record: ThreadRecord, liveAt: number | undefined) => PaneState['afterExit'];
   readonly signal: AbortSignal;
   readonly settleMs: number | undefined;
   /** The last text that was typed in this thread. */
@@ -74,6 +75,7 @@ export type AttemptOutcome =
       readonly screen: string | undefined;
       /** There is no session. */
       readonly isAbsent?: boolean;
+      readonly isExit?: boolean | undefined;
     }
   /** Text or keys are in the pane, and it is unknown whether they were submitted. */
   | { readonly kind: 'unconfirmed'; readonly because: string; readonly screen: string | undefined };
@@ -133,13 +135,14 @@ async function typeInto(
   const { screen, isAgent, driver } = readPane(seen, record);
   // Without hooks, the program that was just seen must still be in the foreground.
   const isReported = record.shell === 'no' && record.claudeSession !== '';
-  const { command } = isReported || seen.kind === 'gone' ? record : seen;
+  const { command: foreground } = seen.kind === 'gone' ? record : seen;
+  const command = isReported ? record.command : foreground;
   const into = { kind: 'typed', tmux, record: { ...record, command } } as const;
   // An attempt before a crash or a lost connection has typed it. Only the receipt is missing.
-  if (wasEntered(seen, message.deliveryId))
+  if (seen.kind === 'pane' && isMarked(seen.typed.enter, message.deliveryId))
     return isAgent
       ? { ...into, before: '' }
-      : { kind: 'ran', output: seen.kind === 'gone' || record.shell === 'terminal' ? undefined : seen.text };
+      : { kind: 'ran', output: record.shell === 'terminal' ? undefined : seen.text };
   if (seen.kind === 'pane' && !isOther && !isMarked(seen.typed.text, message.deliveryId)) options.onUntyped();
   const text = seen.kind === 'gone' ? undefined : seen.text;
   const last = options.standing();
@@ -154,6 +157,7 @@ async function typeInto(
     driver,
     text: message.typed.text,
     allowShell: options.allowShell,
+    afterExit: options.afterExit(record, message.liveAt),
     standing: inBox?.text,
     now: Date.now(),
     isFresh: isFresh(message.liveAt, performance.now()),
@@ -161,7 +165,7 @@ async function typeInto(
   const guard = { pane: record, command, dialog: driver.screen.dialogLine };
   switch (step.do) {
     case 'refuse':
-      return failed(step.because, text);
+      return { kind: 'failed', because: step.because, screen: text, isExit: step.isExit };
     case 'wait': {
       if (screen.kind === 'dialog') {
         await options.onDialog();
@@ -179,7 +183,7 @@ async function typeInto(
       const ran =
         record.shell === 'terminal'
           ? await writeToProgram(tmux, { pane: record, command: undefined, ...step.still }, message)
-          : await runInShell(tmux, { pane: record, command, ...step.still }, message);
+          : await runInShell(tmux, { pane: record, command: foreground, ...step.still }, message);
       if (ran.kind === 'failed') options.onUntyped();
       return ran;
     }
@@ -231,10 +235,6 @@ export function hasArrived(
   { timesShown }: Pick<ScreenReader, 'timesShown'>,
 ): boolean {
   return now - at > ARRIVES_WITHIN_MS || timesShown(screen, text) > timesShown(before, text);
-}
-
-function wasEntered(seen: LookResult, deliveryId: string): boolean {
-  return seen.kind === 'pane' && isMarked(seen.typed.enter, deliveryId);
 }
 
 function waiting(

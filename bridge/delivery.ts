@@ -17,6 +17,7 @@ import type { AcceptedMessage } from './inbox.ts';
 import type { JourneyOptions } from './message-journey.ts';
 import { createSharedLook } from './shared-look.ts';
 import { conversationStart } from './start-conversation.ts';
+import { createToldExits } from './told-exits.ts';
 import { composeForAgent, composePlain, type FetchedFiles, fetchAttachments } from './typed-text.ts';
 import { isHeard, tellUnheard } from './without-hooks.ts';
 
@@ -36,6 +37,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
   const { config, inbox, outcomes, receipts, log, signal } = options;
   const waits = { ...WAITS, ...options.waits };
   const look = createSharedLook();
+  const exits = createToldExits(options.threads.registry);
   /** One queue per session: messages are typed in the order they were written. */
   const inTurn = createKeyedQueue();
   const standing = new Map<string, AttemptState & { readonly deliveryId: string }>();
@@ -97,6 +99,7 @@ export function createDeliver(options: JourneyOptions): Deliver {
       const seen = await attemptDelivery(delivery, {
         panes: options.panes,
         allowShell: config.allowShell,
+        afterExit: exits.after,
         signal,
         settleMs: options.settleMs,
         standing: () => standing.get(thread.id),
@@ -187,7 +190,14 @@ export function createDeliver(options: JourneyOptions): Deliver {
     await done(message, outcomes.submitted);
     if (proof.dialog) await options.dialogs.look(thread.id, 'command');
     if (delivery.typed.kind === 'slash')
-      return options.slash.ran({ thread: thread.id, message: message.id, at: typedAt, isTurn: proof.by === 'hook' });
+      return options.slash.ran({
+        thread: thread.id,
+        message: message.id,
+        text: delivery.typed.text,
+        setsModel: message.setsModel,
+        at: typedAt,
+        isTurn: proof.by === 'hook',
+      });
     if (proof.by === 'screen') await tellUnheard(thread.id, waits.heardWithinMs, options);
   }
 
@@ -201,7 +211,8 @@ export function createDeliver(options: JourneyOptions): Deliver {
     if (receipts.isSubmitted(thread.id, deliveryId)) return done(message, outcomes.submitted);
     const isTyped = outcome.kind === 'failed' && receipts.isStanding(thread.id, deliveryId);
     const told = isTyped ? { ...outcome, kind: 'unconfirmed' as const } : outcome;
-    if (told.kind !== 'unconfirmed') return done(message, async () => void (await outcomes.ended(message, told)));
+    if (told.kind !== 'unconfirmed')
+      return done(message, () => outcomes.ended(message, told).then(() => exits.told(thread.id, told)));
     receipts.unconfirmed(thread.id, deliveryId);
     const notice = await outcomes.ended(message, told);
     if (signal.aborted) return;

@@ -106,7 +106,7 @@ export function createInteractionHandler(
       return followUpPrivately(
         rest,
         interaction,
-        '⚠️ Not pressed: a button under this screen was already used. Tap “Screen” to see the pane now.',
+        '⚠️ Not pressed: the key before is not shown yet. Tap again under the next screen, or “Screen” to see it.',
       );
     // Keep the Retry button.
     const kept = (interaction.message.components as ComponentRow[]).filter((one) =>

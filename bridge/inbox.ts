@@ -35,6 +35,8 @@ export const acceptedMessageSchema = z.object({
   answers: z.union([shownPromptSchema, z.literal('unclear')]).optional(),
   /** What a person chose for a text that begins with "/"; see slash-decision.ts. */
   as: z.enum(['text', 'command']).optional(),
+  /** The model that the thread is set to if the agent takes this command (`!set model`); empty removes the setting. */
+  setsModel: z.string().optional(),
   /** The reply of a command that was run; only the reply must still be posted. */
   answer: z.string().optional(),
   /** The message in the thread that tells about this one; empty if there may be one whose id is not known. */

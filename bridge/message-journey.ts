@@ -68,8 +68,8 @@ export function createJourney(options: JourneyOptions) {
   ): Promise<void> {
     let answer: CommandReply = { content: message.answer ?? '' };
     if (message.answer === undefined) {
-      const { id, channelId: channel, author: by, authorId: byId, liveAt } = message;
-      const order = { id, thread, channel, rest: todo.rest, by, byId, liveAt };
+      const { id, channelId: channel, author: by, authorId: byId, liveAt, repliedTo } = message;
+      const order = { id, thread, channel, rest: todo.rest, repliedTo, by, byId, liveAt };
       const run = () => runCommand(todo.name, order, options);
       answer = await (pressesKeys(todo.name) ? keysInTurn(message.channelId, run) : run());
       tryBestEffort('the inbox', () => inbox.put({ ...message, answer: answer.content }));

@@ -7,6 +7,10 @@ export interface ThreadScreen {
   readonly message: string;
   /** Whether the message was posted with it. An edited message says nothing about when it was shown. */
   readonly isPosted: boolean;
+  /** The person who asked to see it, and who expects it. Undefined after a key that may open another dialog. */
+  readonly askedBy: string | undefined;
+  /** Since when (`performance.now`). */
+  readonly at: number;
 }
 
 /** Keys that the program may still have to take. */
@@ -23,16 +27,20 @@ export interface ShownScreens {
   shown(thread: string): ThreadScreen | undefined;
   lastKeys(thread: string): PressedKeys | undefined;
   /** The message in the thread shows this screen now. */
-  show(thread: string, screen: ThreadScreen): void;
+  show(thread: string, screen: Omit<ThreadScreen, 'at'>): void;
   pressed(thread: string, keys: Omit<PressedKeys, 'at'>): void;
-  /** The program still shows the screen of the last keys, and may have to take them yet: the next one would reach what it shows then. */
-  isPending(thread: string, print: string): boolean;
+  /**
+   * The program still shows the screen of the last keys, and may have to take them yet: the next one would reach what it shows then.
+   * `pressedAt`: the mark in the pane, for keys of an earlier process. It is not known which screen they were for.
+   */
+  isPending(thread: string, print: string, pressedAt: number | undefined): boolean;
 }
 
 /** After this time, the keys had no effect. */
 const TAKEN_WITHIN_MS = 15_000;
 
 export function createShownScreens(): ShownScreens {
+  const startedAt = Date.now();
   const screens = new Map<string, ThreadScreen>();
   const keys = new Map<string, PressedKeys>();
 
@@ -50,15 +58,17 @@ export function createShownScreens(): ShownScreens {
     lastKeys: (thread) => keys.get(thread),
     show(thread, screen) {
       see(thread, screen.print);
-      screens.set(thread, screen);
+      const before = screens.get(thread);
+      screens.set(thread, { ...screen, at: before?.print === screen.print ? before.at : performance.now() });
     },
     pressed(thread, { print, message }) {
       screens.delete(thread);
       keys.set(thread, { print, message, at: performance.now() });
     },
-    isPending(thread, print) {
+    isPending(thread, print, pressedAt = 0) {
       const last = see(thread, print);
-      return last?.print === print && performance.now() - last.at < TAKEN_WITHIN_MS;
+      if (last === undefined) return pressedAt < startedAt && Date.now() - pressedAt < TAKEN_WITHIN_MS;
+      return last.print === print && performance.now() - last.at < TAKEN_WITHIN_MS;
     },
   };
 }

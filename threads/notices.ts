@@ -34,7 +34,7 @@ const SCREEN_ROOM = 1_500;
 const SCREEN_LINES = 40;
 /** More than fits into a message; the rest of a long output is not processed. */
 const LOOKED_AT = 20_000;
-const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.';
+const CUT = '-# Only the end is shown. What is above it does not fit here.';
 
 /** The last lines of a pane that fit, as a code block. Users answer dialogs by it, so nothing in it may be hidden. */
 export function screenBlock(text: string): string {

@@ -2,8 +2,9 @@
 
 import type { AgentDriver } from '../agents/driver.ts';
 import { allDrivers, driverOf } from '../agents/list.ts';
+import { isAtPrompt, isBelowAll } from '../agents/prompt-line.ts';
 import type { AgentScreen } from '../agents/screen.ts';
-import { readView } from '../agents/screen-fingerprint.ts';
+import { hasDialog, readView } from '../agents/screen-fingerprint.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { LookResult, PaneLook } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
@@ -30,7 +31,7 @@ export function readPane(seen: LookResult, record: KnownAgent): ReadPane {
   const possible = isShell(seen.command) ? [] : candidates(seen.command, expected);
   const recognised = possible
     .map((driver) => ({ screen: screenOf(seen, seen, driver), isAgent: true, driver }))
-    .filter(({ screen }) => AGENT_SCREENS.includes(screen.kind));
+    .filter(({ screen }) => AGENT_SCREENS.includes(screen.kind) && !isElsewhere(seen, screen));
   // One agent takes the box of another for a dialog that it does not know.
   const sure = recognised.find(({ screen }) => screen.kind !== 'dialog' || screen.which !== 'unknown');
   return sure ?? recognised[0] ?? { screen: screenOf(seen, { command: '' }, expected), isAgent, driver: expected };
@@ -39,6 +40,12 @@ export function readPane(seen: LookResult, record: KnownAgent): ReadPane {
 const AGENT_SCREENS: readonly AgentScreen['kind'][] = [
   ...(['empty', 'draft', 'menu', 'shellMode', 'dialog', 'agents', 'subagent', 'transcript', 'aside'] as const),
 ];
+
+/** The prompt of a shell before a command looks like the arrow at an option, and more may look like the rest of a dialog. */
+function isElsewhere(seen: PaneLook, screen: AgentScreen): boolean {
+  if (screen.kind !== 'dialog' || allDrivers().some(({ programs }) => programs.includes(seen.command))) return false;
+  return isAtPrompt(seen) || (screen.which === 'unknown' && isBelowAll(seen));
+}
 
 /** The one whose program runs alone knows its screen; otherwise the expected one is asked first. */
 function candidates(command: string, expected: AgentDriver): readonly AgentDriver[] {
@@ -74,6 +81,7 @@ const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellM
  * box of another for a dialog that it does not know.
  */
 export function shownAgent(seen: PaneLook): Omit<ReadPane, 'isAgent'> | undefined {
+  if (isAtPrompt(seen)) return undefined;
   return allDrivers()
     .map((driver) => ({ driver, screen: readView(seen, driver.screen) }))
     .find(({ screen }) => (screen.kind === 'dialog' ? screen.which !== 'unknown' : BOXES.includes(screen.kind)));
@@ -82,7 +90,8 @@ export function shownAgent(seen: PaneLook): Omit<ReadPane, 'isAgent'> | undefine
 /** What a key would reach. Ignores copy mode, because a key leaves it first. */
 export function readForKeys(seen: PaneLook, record: KnownAgent): ReadPane {
   const read = readPane({ ...seen, mode: undefined }, record);
-  return read.isAgent ? read : { ...read, ...shownAgent(seen) };
+  const shown = read.isAgent ? undefined : shownAgent(seen);
+  return shown === undefined ? read : { ...shown, isAgent: true };
 }
 
 type NoDialog = Required<Pick<PaneGuard, 'dialog' | 'shows'>>;
@@ -92,7 +101,10 @@ type NoDialog = Required<Pick<PaneGuard, 'dialog' | 'shows'>>;
  * the line of `dialogLine`, but none shows the box.
  */
 export function stillNoDialog(seen: PaneLook, record: KnownAgent): NoDialog {
-  return noDialogOf(readForKeys(seen, record), seen, '');
+  const read = readForKeys(seen, record);
+  const still = noDialogOf(read, seen, '');
+  // A document or log in another program may contain that line.
+  return read.isAgent || !hasDialog(seen.text, read.driver.screen) ? still : { ...still, dialog: undefined };
 }
 
 /** `text`: what is typed. */

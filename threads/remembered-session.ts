@@ -1,7 +1,9 @@
 // How a session was started, so that it can be started again there after it has ended. Pure.
 
+import { basename } from 'node:path';
 import * as z from 'zod';
 import { allDrivers } from '../agents/list.ts';
+import { isShell } from '../agents/shell-name.ts';
 import { AGENT_NAME } from '../core/agent-names.ts';
 import { parsedJson } from '../core/json.ts';
 import { withoutAgent } from '../core/project.ts';
@@ -59,6 +61,12 @@ export function settingsToStart(before: ThreadRecord | undefined, asked: Session
 /** Whether the bridge removes its pane when its program has exited. */
 export function isDeclaredStart(started: string | undefined): boolean {
   return parseStarted(started)?.declared !== undefined;
+}
+
+/** Whether it was started as a plain shell, in which a user may have started an agent. A shell with a script is not one. */
+export function isShellStart(started: string | undefined): boolean {
+  const [program = '', ...options] = parseStarted(started)?.command ?? [];
+  return isShell(basename(program)) && options.every((option) => option.startsWith('-'));
 }
 
 /** From the bridge that started it. A conversation that is continued has had its prompt. */

@@ -76,7 +76,7 @@ function pressOnce(
     keys: checkedKeys(keys).join(' ').replaceAll('Escape ', `Escape ${APART} ; send-keys -t ${guard.pane.paneId} `),
     before: `#{${isDone}:#{${option}},${mark}}`,
     ready: readyFormat(guard),
-    marks: { [option]: mark },
+    marks: { [option]: mark, '@threadmux_pressed': String(Math.floor(Date.now() / 1_000)) },
   });
 }
 

@@ -31,6 +31,8 @@ export interface PaneLook {
   readonly historyLines: number;
   /** The ids of the last message whose text, and whose Enter, deliver.ts typed here. */
   readonly typed: { readonly text: string | undefined; readonly enter: string | undefined };
+  /** When a key was pressed here last that was no part of a message (`Date.now`, to the second). */
+  readonly pressedAt?: number | undefined;
   /** The lines of the screen, with `history` older ones first if requested. */
   readonly text: string;
   /** The same text with colours and other attributes as escape sequences. */
@@ -41,7 +43,8 @@ const VARIABLES = [
   ...(['pane_id', 'pid', 'pane_pid', 'session_name', 'pane_current_command'] as const),
   ...(['pane_current_path', 'pane_title', 'pane_dead', 'pane_dead_status', 'pane_mode'] as const),
   ...(['pane_input_off', 'pane_synchronized', 'pane_width', 'pane_height'] as const),
-  ...(['cursor_x', 'cursor_y', 'cursor_flag', 'history_size', '@threadmux_text', '@threadmux_enter'] as const),
+  ...(['cursor_x', 'cursor_y', 'cursor_flag', 'history_size'] as const),
+  ...(['@threadmux_text', '@threadmux_enter', '@threadmux_pressed'] as const),
 ];
 
 interface LookOptions extends ShOptions {
@@ -120,6 +123,7 @@ function toFacts(row: Readonly<Record<(typeof VARIABLES)[number], string>>): Omi
     cursorShown: row.cursor_flag === '1',
     historyLines: Number(row.history_size),
     typed: { text: row['@threadmux_text'] || undefined, enter: row['@threadmux_enter'] || undefined },
+    pressedAt: Number(row['@threadmux_pressed']) * 1_000 || undefined,
   };
 }
 

@@ -53,6 +53,7 @@ export const claude: AgentDriver = {
   },
   modes: {
     key: 'BTab',
+    background: /↓ to manage|\bWaiting for \d{1,4} background agents?\b/u,
     names: {
       normal: 'default',
       plan: 'plan',
@@ -62,7 +63,7 @@ export const claude: AgentDriver = {
       bypass: 'bypassPermissions',
     },
   },
-  modelCommand: (model) => `/model ${model}`,
+  model: { command: (model) => `/model ${model}`, isTaken: (printed) => /^(?:Set|Reset) model to /.test(printed) },
   resetOf: ({ code, details = '' }, at) => parseUsageLimit({ error: code, text: details }, at)?.resetsAt,
   limitChoice,
 };

@@ -113,6 +113,7 @@ async function attempt(
     driver,
     text,
     allowShell,
+    afterExit: 'never',
     standing: undefined,
     now: Date.now(),
     isFresh: true,

@@ -33,7 +33,7 @@ function shownRow({ host, session, record, state }: SessionWithState) {
   const since = state.since === undefined ? [] : [formatDuration(Date.now() - state.since, 1)];
   const { name, id, createdAt, pane } = session;
   const words = [stateWords(state), ...since].join(' · ');
-  const agent = record?.shell === 'no' ? record.agent : null;
+  const agent = record?.shell === 'no' && state.state !== 'shell' ? record.agent : null;
   return { name, host, state: words, agent, directory: pane.path, age: sessionAge(createdAt), id };
 }
 

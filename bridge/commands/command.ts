@@ -50,6 +50,8 @@ export interface CommandCall {
   /** The channel or thread it was given in. */
   readonly channel: string;
   readonly rest: string;
+  /** The message that it replies to. */
+  readonly repliedTo?: string | undefined;
   /** The name and the id of the user who gave it. */
   readonly by: string;
   readonly byId: string;

@@ -3,8 +3,6 @@
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import { cutMessage, untrustedCode, untrustedHint } from '../../core/untrusted-text.ts';
-import { screenBlock } from '../../threads/notices.ts';
-import { isFresh } from '../inbox.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { startCommand, stopSessionCommand } from './declared.ts';
 import { exportCommand } from './export.ts';
@@ -15,6 +13,7 @@ import { atCommand, everyCommand, scheduleCommand } from './schedule.ts';
 import { screenCommand } from './screen.ts';
 import { sessionsCommand } from './sessions.ts';
 import { setCommand } from './set.ts';
+import { shCommand } from './sh.ts';
 import { agentCommand, doneCommand, statusCommand, terminalCommand } from './streams.ts';
 
 const retry: Command = {
@@ -28,35 +27,6 @@ const retry: Command = {
     const thread = isFirst ? await context.known.find(message) : order.thread;
     if (thread === undefined) throw new ThreadmuxError('bad_usage', 'Use this in a session’s thread.');
     return replyWith(await context.retry(message, order, thread));
-  },
-};
-
-const SH_TIMEOUT_MS = 30_000;
-/** Only the end is shown. */
-const SH_BYTES = 32 * 2 ** 20;
-
-const sh: Command = {
-  name: 'sh',
-  usage: '!sh <command>',
-  about: 'run a shell command on the session’s host (needs "allowShell")',
-  async run(order, context) {
-    if (!context.config.allowShell)
-      throw new ThreadmuxError('bad_usage', '`!sh` is turned off.', {
-        hint: 'Set "allowShell": true in the configuration to allow them.',
-      });
-    if (order.rest === '') throw new ThreadmuxError('bad_usage', '`!sh` needs a command, such as `!sh git status`.');
-    // What was written before a restart may be wrong by now, and may have run already.
-    if (!isFresh(order.liveAt, performance.now()))
-      return replyWith(
-        '⚠️ Not run: the command is too old, or came while threadmux was not running. It may have run before a restart. Send it again if you still want it.',
-      );
-    const host = order.thread === undefined ? context.config.defaultHost : context.panes.hostOf(order.thread);
-    // The command is data on stdin, never part of a command line.
-    const script = 'sh 2>&1 || echo "[exit code $?]"';
-    const printed = await context.hosts
-      .get(host)
-      .sh(script, [], { input: order.rest, timeoutMs: SH_TIMEOUT_MS, doing: 'run the command', maxBytes: SH_BYTES });
-    return replyWith(screenBlock(printed));
   },
 };
 
@@ -81,7 +51,7 @@ export const COMMANDS: readonly Command[] = [
   everyCommand,
   scheduleCommand,
   retry,
-  sh,
+  shCommand,
   help,
 ];
 const ALL: readonly Command[] = [...COMMANDS, ...shortKeyCommands];

@@ -3,6 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { driverOf } from '../../agents/list.ts';
+import { isAtPrompt } from '../../agents/prompt-line.ts';
+import { isCutDialog } from '../../agents/screen.ts';
 import { dialogPatterns, screenFingerprint } from '../../agents/screen-fingerprint.ts';
 import { ownValue } from '../../core/own-value.ts';
 import { cutMessage } from '../../core/untrusted-text.ts';
@@ -14,6 +16,7 @@ import type { PaneRefusal } from '../../tmux/pane.ts';
 import {
   type AskedKeys,
   areLeaving,
+  areMoving,
   decideKeys,
   type KeyButton,
   type KeyDecision,
@@ -66,7 +69,7 @@ async function pressAsked(order: CommandCall, keys: readonly string[], context: 
   const { pane, result } = await pressInTurn(order, keys, undefined, context);
   const isTerminal = order.thread !== undefined && context.streams.of(order.thread.id)?.kind === 'terminal';
   if (isTerminal && result === 'pressed') return replyWith(`⌨️ ${keys.join(' ')}`);
-  return shownAfter(pane, result, context);
+  return shownAfter(pane, result, askedBy(order, keys), context);
 }
 
 /** Undefined if the button was already used. */
@@ -76,8 +79,11 @@ export async function pressUnder(
   context: CommandContext,
 ): Promise<CommandReply | undefined> {
   const { pane, result } = await pressInTurn(order, [key], button, context);
-  return result === 'used' ? undefined : shownAfter(pane, result, context);
+  return result === 'used' ? undefined : shownAfter(pane, result, askedBy(order, [key]), context);
 }
+
+/** Who expects what the keys lead to: after arrows, it is the same list. */
+const askedBy = ({ byId }: CommandCall, keys: readonly string[]) => (areMoving(keys) ? byId : undefined);
 
 /** One at a time: the pane would drop the keys of a command that was overtaken by a newer one. */
 function pressInTurn(
@@ -88,7 +94,8 @@ function pressInTurn(
 ) {
   return context.pressing(order.thread?.id ?? '', async () => {
     const pane = await paneToShow(order.thread, context);
-    const asked = { keys: checkedKeys(keys), id: order.id, button };
+    const { id, byId: by, repliedTo, liveAt: at = 0 } = order;
+    const asked = { keys: checkedKeys(keys), id, at, by, repliedTo, button };
     return { pane, result: await press(pane, order, asked, context) };
   });
 }
@@ -120,7 +127,7 @@ async function press(
           now,
           shown: shownScreens.shown(thread),
           last: shownScreens.lastKeys(thread),
-          isPending: shownScreens.isPending(thread, now.print),
+          isPending: shownScreens.isPending(thread, now.print, seen?.pressedAt),
         });
   if (decision !== 'press') return decision;
   if (isLate()) return 'late';
@@ -140,12 +147,13 @@ async function press(
 
 /** `guard`: what tmux checks at the moment of the key, because a dialog may appear or change after the look. */
 function screenNow(record: FoundPane['record'], seen: PaneLook) {
-  const { isAgent, driver } = readForKeys(seen, record);
-  const shows = dialogPatterns(seen, driver.screen);
+  const { isAgent, driver, screen } = readForKeys(seen, record);
+  const shows = !isAgent && isAtPrompt(seen) ? [] : dialogPatterns(seen, driver.screen);
   return {
     print: screenFingerprint(record.paneId, seen, driver.screen),
     isAgent,
     hasDialog: shows.length > 0,
+    isCut: isCutDialog(screen),
     guard: shows.length > 0 ? { shows } : stillNoDialog(seen, record),
   };
 }
@@ -159,12 +167,15 @@ export async function untilKeysSettled(thread: string, { shownScreens, signal }:
 }
 
 const UNSEEN =
-  'the screen has changed, or was not shown here before. Check it here, then use the buttons or write the key again';
+  'the screen has changed, or was not shown here since threadmux was started. Check it here, then use the buttons or write the key again';
 /** With the screen below them. */
 const LOOK_FIRST: Readonly<Record<string, string>> = {
   unseen: UNSEEN,
+  cut: 'only a part of this dialog is on the screen, and another one may look the same. Use the buttons of its own message, answer it in the terminal, or leave it with `!esc`',
   dialog: UNSEEN,
   changing: UNSEEN,
+  sudden:
+    'the thread shows this screen only since a moment ago, and the key may be meant for the one before. Check it here, then press it again',
   pending:
     'the program still shows the screen of the last key, and may have to take it yet. Try again when the screen has changed, or in 15 seconds',
 };
@@ -181,15 +192,22 @@ const WHY: Readonly<Record<string, string>> = {
   late: 'the command is too old, or came while threadmux was not running. Check the pane with `!screen` and press the key again',
 };
 
-async function shownAfter(pane: FoundPane, result: KeyResult, context: CommandContext): Promise<CommandReply> {
+async function shownAfter(
+  pane: FoundPane,
+  result: KeyResult,
+  askedBy: string | undefined,
+  context: CommandContext,
+): Promise<CommandReply> {
   if (result === 'pressed') {
     await sleep(SEEN_AFTER_MS);
-    return showScreen(pane, context);
+    return showScreen(pane, context, { askedBy });
   }
   const words = ownValue(LOOK_FIRST, result);
   if (words === undefined) return replyWith(`⚠️ Not pressed: ${ownValue(WHY, result) ?? result}.`);
   const shown = await showScreen(pane, context);
-  return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000) };
+  // Again below it: on a phone, a screen may have no room for its first line.
+  const end = '\n⚠️ Not pressed.';
+  return { ...shown, content: cutMessage(`⚠️ Not pressed: ${words}.\n${shown.content}`, 2_000 - end.length) + end };
 }
 
 // !stop interrupts an agent, a terminal or a headless agent.

@@ -140,7 +140,10 @@ export async function beginSession(
   const hasSettings = Object.keys(settings).length > 0;
   const directory = outsideWorktrees(wanted, context);
   await checkBypass(settings, { ...wanted, directory }, context);
-  const project = wanted.project ?? context.threads.destinationOf({ host, directory })?.project;
+  const destination = context.threads.destinationOf({ host, directory });
+  // Otherwise the other server would have a thread for it for a moment.
+  if (destination !== undefined && destination.server.name !== context.server.name) throw belongsElsewhere(wanted);
+  const project = wanted.project ?? destination?.project;
   const layers = (agent?: string) => (project === undefined ? settings : settingsOf(project, name, settings, agent));
   const declaredAgent = project?.sessions.find((one) => one.name === name)?.agent;
   const asked = settings.agent ?? (wanted.conversation === undefined ? declaredAgent : undefined);
@@ -215,18 +218,23 @@ function isDeclaredIn(
 
 /** Creates the thread before the first report; messages there wait. */
 async function bind(
-  { name, host, directory }: WantedSession,
+  wanted: WantedSession,
   session: Session,
   context: CommandContext,
   shell: 'no' | 'ours',
 ): Promise<ThreadRecord> {
+  const { host, directory } = wanted;
   const found = toSessionPane(host, session.socket, session);
   const pane = { ...found, path: found.path || directory }; // tmux knows no directory of a program that has quit
   const isOurs = context.threads.destinationOf({ host, directory: pane.path })?.server.name === context.server.name;
   const thread = isOurs && (await context.threads.ensure(pane, { directory: pane.path, shell }));
   if (thread) return thread;
   await killSession(context.hosts.tmux(host), session);
-  throw new ThreadmuxError(
+  throw belongsElsewhere(wanted);
+}
+
+function belongsElsewhere({ name, directory }: WantedSession): ThreadmuxError {
+  return new ThreadmuxError(
     'bad_usage',
     `${untrustedCode(name)} was not started, because no channel of this server is for sessions in ${untrustedCode(directory)}.`,
     { hint: 'Start it in the directory of a project, or add one to "projects" in the configuration.' },

@@ -18,15 +18,17 @@ export const screenCommand: Command = {
   name: 'screen',
   usage: '!screen [image]',
   about: 'what the pane shows now, as text or as a picture',
-  run: async (order, context) =>
-    showScreen(await paneToShow(order.thread, context), context, /^(?:image|picture)$/i.test(order.rest.trim())),
+  run: async (order, context) => {
+    const asPicture = /^(?:image|picture)$/i.test(order.rest.trim());
+    return showScreen(await paneToShow(order.thread, context), context, { asPicture, askedBy: order.byId });
+  },
 };
 
 /** As text, or as a picture if it is wanted and possible. It replaces the previous picture. */
 export async function showScreen(
   { tmux, record }: FoundPane,
   { shownScreens }: Pick<CommandContext, 'shownScreens'>,
-  asPicture = false,
+  { asPicture = false, askedBy }: { readonly asPicture?: boolean; readonly askedBy?: string | undefined } = {},
 ): Promise<CommandReply> {
   const seen = await lookAtPane(tmux, record, { wholeRows: true });
   if (seen.kind === 'gone') return replyWith('The pane is gone, because its session was closed.');
@@ -36,7 +38,7 @@ export async function showScreen(
   const print = screenFingerprint(record.paneId, seen, driver.screen);
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message, how = 'posted') => {
-    if (message !== undefined) shownScreens.show(thread, { print, message, isPosted: how === 'posted' });
+    if (message !== undefined) shownScreens.show(thread, { print, message, askedBy, isPosted: how === 'posted' });
   };
   if (picture === undefined) {
     const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];

@@ -2,19 +2,17 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { footer } from '../../agents/status-line.ts';
-import { formatDuration } from '../../core/duration.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { repositoryText } from '../../core/welcome-text.ts';
 import { repositoryAt } from '../../hosts/repository.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { agentTitle } from '../../threads/session-pane.ts';
 import { readingOf, stateInMessage, stateOfSession } from '../../threads/session-state.ts';
 import type { ShownState } from '../../threads/stored-states.ts';
 import { settingsInForce } from '../../threads/thread-settings.ts';
 import { lookAtPane } from '../../tmux/look.ts';
 import type { CommandCall, CommandContext } from './command.ts';
-import { STATE_SIGNS } from './sessions.ts';
+import { agentShown, STATE_SIGNS, sinceText } from './sessions.ts';
 import { modeName } from './switch-mode.ts';
 
 /** The session of the thread in which a command was given; undefined for a terminal or a headless agent. */
@@ -41,15 +39,14 @@ export async function sessionStatus(
   ]);
   const { model, permissionMode } = settingsInForce(record, context.threads);
   const state: ShownState = closed ? { state: 'ended' } : (context.states.get(record.thread) ?? derived(record, seen));
-  const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
   const mode = seen?.screen.kind === 'empty' ? modeName(seen.screen.mode, seen.driver) : undefined;
   const about = [
-    agentTitle(record),
+    agentShown(record, state),
     status === undefined ? model && `model ${untrustedCode(model)}` : footer(status),
     `${mode ?? (permissionMode === 'default' ? 'manual' : permissionMode) ?? ''} mode`.replace(/^ mode$/, ''),
   ];
   return [
-    `${STATE_SIGNS[state.state]} ${untrustedCode(sessionName)} ${stateInMessage(state)}${since}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
+    `${STATE_SIGNS[state.state]} ${untrustedCode(sessionName)} ${stateInMessage(state)}${sinceText(state)}, on ${untrustedCode(host)}, in ${untrustedCode(cwd)}`,
     repository && repositoryText(repository),
     about.filter(Boolean).join(' · '),
   ]

@@ -101,11 +101,23 @@ async function listHost(host: string, context: CommandContext): Promise<readonly
 
 function line({ host, session, record }: FoundSessions, state: ShownState, { config }: CommandContext): string {
   const thread = record === undefined ? '' : ` <#${record.thread}>`;
-  const since = state.since === undefined ? '' : ` for ${formatDuration(Date.now() - state.since, 1)}`;
   const head = `${STATE_SIGNS[state.state]} ${untrustedCode(labelOf({ name: session.name, host }, config))}${thread}`;
-  const what = `${head} ${wordsFor(session, state)}${since}`;
+  const what = `${head} ${wordsFor(session, state)}${sinceText(state)}`;
   const { path } = session.pane;
-  return [what, agentTitle(record), untrustedCode(path), sessionAge(session.createdAt)].filter(Boolean).join(' · ');
+  const agent = agentShown(record, state);
+  return [what, agent, untrustedCode(path), sessionAge(session.createdAt)].filter(Boolean).join(' · ');
+}
+
+/** A shell that got a message has been one for longer than it has this state. */
+export function sinceText({ state, since }: ShownState): string {
+  if (since === undefined || state === 'shell') return '';
+  const duration = formatDuration(Date.now() - since, 1);
+  return state === 'ended' ? ` ${duration} ago` : ` for ${duration}`;
+}
+
+/** The record keeps the agent after it has exited to a shell. */
+export function agentShown(record: ThreadRecord | undefined, { state }: ShownState): string | undefined {
+  return state === 'shell' ? undefined : agentTitle(record);
 }
 
 export const STATE_SIGNS: Readonly<Record<StateName, string>> = {

@@ -10,13 +10,13 @@ import {
   PROGRESS_LEVELS,
   SETTING_KEYS,
   type SessionSettings,
-  type SettingName,
   settingFor,
 } from '../../core/session-settings.ts';
 import { bold, untrustedCode } from '../../core/untrusted-text.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
-import { type SettingOrigin, settingOrigins, settingsInForce } from '../../threads/thread-settings.ts';
+import { settingsInForce } from '../../threads/thread-settings.ts';
 import { isFresh } from '../inbox.ts';
+import { settingLine } from '../setting-line.ts';
 import { type Command, type CommandCall, type CommandContext, type CommandReply, replyWith } from './command.ts';
 import { checkBypass } from './project-here.ts';
 import { sessionOf } from './session-status.ts';
@@ -40,7 +40,7 @@ export const setCommand: Command = {
     if (name === '') return replyWith(listText(record, context));
     const setting = THREAD_SETTINGS.find((one) => one === name.toLowerCase());
     if (setting === undefined) throw new ThreadmuxError('bad_usage', oneOf(name, 'a setting', THREAD_SETTINGS));
-    if (words.length === 0) return replyWith(settingLine(setting, record, context));
+    if (words.length === 0) return replyWith(settingLine(setting, record, context.threads));
     return change(order, setting, words.join(' '), record, context);
   },
 };
@@ -57,32 +57,36 @@ async function change(
   await checkBypass(given, { host: record.host, directory: record.project || record.cwd }, context);
   const { [SETTING_KEYS[setting]]: _, ...others } = record.settings ?? {};
   const settings: SessionSettings = { ...others, ...given };
-  const now = registry.change(record.thread, { settings }) ?? record;
-  const inForce = settingsInForce(now, context.threads);
-  const line = `⚙️ ${settingLine(setting, now, context)}`;
-  if (setting === 'progress') return replyWith(line);
   const driver = driverOf(record.agent);
-  const later = `${driver.title} gets it at its next start.`;
   const runs = record.claudeSession !== '' && record.state !== 'ended' && !record.closed;
-  if (!runs) return replyWith(`${line} ${later}`);
-  if (setting === 'mode') return replyWith(`${line} ${await applyMode(order, inForce, later, context)}`);
-  const text = driver.modelCommand?.(inForce.model ?? 'default');
-  return text === undefined
-    ? replyWith(`${line} ${later}`)
-    : applyModel(order, { line, text, title: driver.title }, context);
+  if (runs && setting === 'model' && driver.model !== undefined) {
+    const { model = 'default' } = settingsInForce({ ...record, settings }, context.threads);
+    const text = driver.model.command(model);
+    return applyModel(order, { text, title: driver.title, setsModel: settings.model ?? '' }, context);
+  }
+  const now = registry.change(record.thread, { settings }) ?? record;
+  const line = `⚙️ ${settingLine(setting, now, context.threads)}`;
+  if (setting === 'progress') return replyWith(line);
+  const later = `${driver.title} gets it at its next start.`;
+  if (!runs || setting === 'model') return replyWith(`${line} ${later}`);
+  const inForce = settingsInForce(now, context.threads);
+  return replyWith(`${line} ${await applyMode(order, inForce, later, context)}`);
 }
 
-/** The command is a message of its own: the reply carries its marks, and it waits as any other message does. */
+/**
+ * The command is a message of its own: the reply carries its marks, and it waits as any other message does. The setting changes when the
+ * agent has taken it (post-printed.ts).
+ */
 function applyModel(
   { thread, by, byId }: CommandCall,
-  { line, text, title }: { readonly line: string; readonly text: string; readonly title: string },
+  { text, title, setsModel }: { readonly text: string; readonly title: string; readonly setsModel: string },
   context: CommandContext,
 ): CommandReply {
   return {
-    content: `${line} Sent to ${title} as ${untrustedCode(text)}: it may ask you to confirm, and saves it as the default of your new sessions.`,
+    content: `⚙️ ${bold('model')}: sent to ${title} as ${untrustedCode(text)}. It may ask you to confirm, and saves it as the default of your new sessions.`,
     async after(channelId, id) {
       if (id === undefined || thread === undefined) return;
-      context.accept({ id, channelId, authorId: byId, author: by, text, attachments: [] }, thread);
+      context.accept({ id, channelId, authorId: byId, author: by, text, setsModel, attachments: [] }, thread);
     },
   };
 }
@@ -100,8 +104,12 @@ async function applyMode(
   const driver = driverOf(pane.record.agent);
   const { modes: keys } = driver;
   if (keys === undefined) return later;
-  const done = await context.pressing(thread.id, () => switchMode(pane, { wanted, order: id, driver, keys }));
+  const done = await context.pressing(thread.id, () =>
+    switchMode(pane, { wanted, order: id, driver, keys }, context.shownScreens),
+  );
   if (done.is === 'done') return `${driver.title} is in this mode now.`;
+  if (done.is === 'not-taken')
+    return `${driver.title} has not reacted to the last key, and may still take it. Look with \`!screen\`. ${later}`;
   if (done.is === 'hidden') {
     const between = done.hasPressed
       ? 'The key was pressed before, so it is in another mode than it was: look with `!status` afterwards. '
@@ -111,26 +119,9 @@ async function applyMode(
   return `${driver.title} does not offer this mode while it runs, and is in \`${modeName(done.now, driver)}\` mode. ${later}`;
 }
 
-const FROM: Readonly<Record<SettingOrigin, string>> = {
-  thread: 'this thread',
-  declared: 'its declaration',
-  project: 'its project',
-  global: 'the configuration',
-};
-
-function settingLine(name: SettingName | 'worktree', record: ThreadRecord, { threads }: CommandContext): string {
-  const key = name === 'worktree' ? name : SETTING_KEYS[name];
-  const value = settingsInForce(record, threads)[key];
-  const from = settingOrigins(record, threads)[key];
-  if (value === undefined || from === undefined)
-    return `${bold(name)}: as ${driverOf(record.agent).title} itself is set.`;
-  const word = name === 'mode' && value === 'default' ? 'manual' : String(value);
-  return `${bold(name)}: ${untrustedCode(word)}, from ${FROM[from]}.`;
-}
-
 function listText(record: ThreadRecord, context: CommandContext): string {
   const more = settingsInForce(record, context.threads).worktree === undefined ? [] : (['worktree'] as const);
-  const lines = [...THREAD_SETTINGS, ...more].map((name) => settingLine(name, record, context));
+  const lines = [...THREAD_SETTINGS, ...more].map((name) => settingLine(name, record, context.threads));
   return [...lines, '`!set model opus` changes one for this thread, and `!set model default` removes it.'].join('\n');
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { describeScreen } from '../../agents/describe-screen.ts';
-import type { AgentDialog } from '../../agents/screen.ts';
+import { type AgentDialog, isCutDialog } from '../../agents/screen.ts';
 import { withoutAge } from '../../agents/screen-fingerprint.ts';
 import { bold, insideFence, neutralise, untrustedText, wordsInPlace } from '../../core/untrusted-text.ts';
 import { textForm } from '../../discord/interactions.ts';
@@ -19,10 +19,10 @@ const MOST_OPTIONS = 25;
 /**
  * Identifies what a tap would answer: the pane, and everything that the dialog says. Not the highlighted option, which somebody
  * at the terminal may move. In a list that the user opened, also not how long ago something was; in a command to approve, "1 home ago"
- * is no clock.
+ * is no clock. `historyLines`: what was scrolled out of the pane, which differs if two dialogs look the same because their beginning was.
  */
-export function dialogPrint(pane: PaneRef, dialog: AgentDialog): string {
-  const { which, full, form, title, text, options } = dialog;
+export function dialogPrint(pane: PaneRef, dialog: AgentDialog, historyLines = 0): string {
+  const { which, full, form, title, text, options, help } = dialog;
   // What is being written does not make it another dialog.
   const said = which === 'add' ? [] : full ? text.map(withoutAge) : text;
   const chosen = options.map(({ label, about, field }) => {
@@ -30,7 +30,9 @@ export function dialogPrint(pane: PaneRef, dialog: AgentDialog): string {
     const words = label.replace(MARK, '');
     return full ? words : [words, about];
   });
-  const facts = [pane.serverPid, pane.paneId, pane.panePid, which, title, said, form === 'unknown' ? options : chosen];
+  const hidden = isCutDialog({ kind: 'dialog', ...dialog }) ? historyLines : 0;
+  const asked = [which, title, said, ...(form === 'unknown' ? [options, full || help] : [chosen]), hidden];
+  const facts = [pane.serverPid, pane.paneId, pane.panePid, ...asked];
   return createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 16);
 }
 
@@ -131,7 +133,9 @@ function cardButtons(dialog: AgentDialog, print: string): readonly ComponentRow[
     const sideways = /[←→]/u.test(dialog.help) ? [key('←', 'Left'), key('→', 'Right')] : [];
     const into = fieldNameOf(dialog);
     if (into !== undefined) return [row(button(`✏️ ${FORMS[into].title}`, id(`write-${into}`), 'good'), ...cancel)];
-    const keys = [key('Esc', 'Escape'), key('↑', 'Up'), key('↓', 'Down'), key('Enter', 'Enter')];
+    const tick = /\bspace to /iu.test(dialog.help) ? [key('Space', 'Space')] : [];
+    const take = isCutDialog({ kind: 'dialog', ...dialog }) ? [] : [...tick, key('Enter', 'Enter')];
+    const keys = [key('Esc', 'Escape'), key('↑', 'Up'), key('↓', 'Down'), ...take];
     return [row(...keys), ...(sideways.length > 0 ? [row(...sideways)] : [])];
   }
   const more = dialog.hasMore ? [button('More…', id('more'))] : [];
@@ -181,8 +185,11 @@ function explained({ options, text }: AgentDialog): readonly string[] {
   return lines.length > 0 && text.length > 0 ? ['', ...lines] : lines;
 }
 
-function listed({ options }: AgentDialog): readonly string[] {
-  return options.map(({ label, about, selected }) => [selected ? '❯' : ' ', label, about].join(' ').trimEnd());
+/** With the line of keys, which the buttons press. */
+function listed({ options, text, help }: AgentDialog): readonly string[] {
+  const lines = options.map(({ label, about, selected }) => [selected ? '❯' : ' ', label, about].join(' ').trimEnd());
+  const gap = lines.length > 0 && text.length > 0 ? [''] : [];
+  return [...gap, ...lines, ...(help === '' || text.includes(help) ? [] : ['', help])];
 }
 
 /** The page where one logs in. Only Claude's own: anything could be written on a screen. */

@@ -44,7 +44,7 @@ export async function seeDialog({ tmux, record }: FoundPane): Promise<SeenDialog
   if (look.kind === 'gone' || look.panePid !== record.panePid) return undefined;
   const { screen, isAgent, driver } = readPane({ ...look, mode: undefined }, record);
   if (screen.kind !== 'dialog' || !isAgent) return undefined;
-  return { look, dialog: screen, driver, print: dialogPrint(record, screen) };
+  return { look, dialog: screen, driver, print: dialogPrint(record, screen, look.historyLines) };
 }
 
 /** `choose` is called only if the program has taken the last key: another one would reach the next dialog. Esc approves nothing. */
@@ -57,8 +57,8 @@ export async function unlessPending(
   const { thread } = pane.record;
   const isLeaving = action.do === 'press' && action.key === 'Escape';
   const before = await seeDialog(pane);
-  if (before !== undefined && screens.isPending(thread, fingerprint(pane, before)) && !isLeaving)
-    return { kind: 'pending' };
+  const isPending = before && screens.isPending(thread, fingerprint(pane, before), before.look.pressedAt);
+  if (isPending && !isLeaving) return { kind: 'pending' };
   const note = (print: string) => screens.pressed(thread, { print, message: undefined });
   const chosen = await choose().catch((error: unknown) => {
     if (before !== undefined) note(fingerprint(pane, before)); // a key may have been pressed
@@ -177,7 +177,7 @@ export function keyId(): string {
   return String(randomBytes(8).readBigUInt64BE());
 }
 
-/** The line of the highlighted option, as an extended regular expression. */
+/** The line of the highlighted option, as an extended regular expression. Codex has another arrow. */
 export function highlighted(label: string): string {
-  return `❯[^A-Za-z]*${label.slice(0, 30).replace(/[^a-z0-9 ]+/gi, '.*')}`;
+  return `(❯|›)[^A-Za-z]*${label.slice(0, 30).replace(/[^a-z0-9 ]+/gi, '.*')}`;
 }

@@ -99,7 +99,8 @@ export function createDialogs(parts: DialogsParts): Dialogs {
       open.delete(thread);
       return card !== undefined && close(thread, card, screen.kind === 'shell' ? 'exited' : 'terminal');
     }
-    return act(pane, { look: seen, dialog: screen, driver, print: dialogPrint(record, screen) }, card, why);
+    const print = dialogPrint(record, screen, seen.historyLines);
+    return act(pane, { look: seen, dialog: screen, driver, print }, card, why);
   }
 
   async function act(pane: FoundPane, seen: SeenDialog, card: DialogCard | undefined, why?: PanelReason) {

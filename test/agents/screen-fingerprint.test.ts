@@ -48,3 +48,10 @@ it('a key button under a question of Claude Code does not work if the same optio
   expect(about('third word', 'first word')).not.toBe(printOf('claude', rewind));
   expect(about('5s ago', '9s ago')).toBe(printOf('claude', rewind));
 });
+
+it('a key button under a dialog of Codex works while the dot above it blinks', () => {
+  const tool = screensOf('codex').find('dialog-permission-tool');
+  const blinks = tool.ansi.replace('• \u001b[1mCalling', '◦ \u001b[1mCalling');
+  expect(blinks).not.toBe(tool.ansi);
+  expect(printOf('codex', { ...tool, ansi: blinks })).toBe(printOf('codex', tool));
+});

@@ -33,7 +33,7 @@ describe('a text in a terminal', () => {
     const { setting, thread, claude } = await startTerminal();
     await claude.tell('dialog', 'rm -rf /');
     await setting.say(thread, 'fix the tests');
-    await setting.answer(thread, /Claude shows a dialog there, and Enter would answer it/);
+    await setting.answer(thread, /a dialog of Claude, or a text that looks like one, and Enter would answer it/);
     expect(claude.noted()).toEqual([]);
     await claude.tell('close');
     await setting.say(thread, '!retry');
@@ -49,9 +49,42 @@ describe('a text in a terminal', () => {
   });
 });
 
+describe('a prompt below words that look like a dialog', () => {
+  const LOG = [' Do you want to proceed?', ' ❯ 1. Yes', '   2. No', '', ' Esc to cancel'];
+
+  async function startAsking() {
+    const root = tempFolder();
+    const folder = join(root, 'shop');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'log'), `${LOG.join('\n')}\n`);
+    writeFileSync(
+      join(folder, 'ask.sh'),
+      `cat log; printf 'Install it? [Y/n] '; read -r said; echo "said: $said."\nread -r _\n`,
+    );
+    const setting = await startSetting({ file: { roots: [root] } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!terminal shop sh ask.sh');
+    const thread = linked((await setting.answer(channelId, /<#\d+>/)).content);
+    await setting.answer(thread, /Install it\?/);
+    return { setting, thread };
+  }
+
+  it('gets a text', async () => {
+    const { setting, thread } = await startAsking();
+    await setting.say(thread, 'y');
+    await setting.answer(thread, /said: y\./);
+  });
+
+  it('gets a written key at once', async () => {
+    const { setting, thread } = await startAsking();
+    await setting.say(thread, '!enter');
+    await setting.answer(thread, /said: \./);
+  });
+});
+
 it.each([
   ['gemini', 'dialog-permission-shell', /● 1\. Allow once/],
-  ['opencode', 'dialog-permission-on-reject', /-# Highlighted: `Reject`$/], // only its colour shows it
+  ['opencode', 'dialog-permission-on-reject', /-# Highlighted: `Reject`$/m], // only its colour shows it
 ] as const)(
   'a written key is not pressed in a dialog of %s inside a script, but shows it first',
   async (agent, name, asks) => {

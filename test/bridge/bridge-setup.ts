@@ -255,6 +255,13 @@ export async function untilPrompts(
 }
 
 /** A wait for something that must not happen: long enough for it to have happened. */
+/** Moves the clock that tells how long ago something was written or shown forward. */
+export function laterBy(ms: number): void {
+  const now = performance.now.bind(performance);
+  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
+  onTestFinished(() => spy.mockRestore());
+}
+
 export const aWhile = (ms = 600) => sleep(ms);
 
 /** Leaves a hint like the hooks of tmux, and waits until the scan that it causes has ended. */

@@ -5,15 +5,23 @@ import { decideKeys, mayChangeScreen } from '../../bridge/decide-keys.ts';
 
 type Facts = Parameters<typeof decideKeys>[0];
 
-const AGENT = { print: 'a', isAgent: true, hasDialog: false };
-const DIALOG = { print: 'a', isAgent: true, hasDialog: true };
-const PROGRAM = { print: 'a', isAgent: false, hasDialog: false };
-const SHOWN = { print: 'a', message: '10', isPosted: true };
+const AGENT = { print: 'a', isAgent: true, hasDialog: false, isCut: false };
+const DIALOG = { ...AGENT, hasDialog: true };
+const CUT = { ...DIALOG, isCut: true };
+const PROGRAM = { ...AGENT, isAgent: false };
+const SHOWN = { print: 'a', message: '10', isPosted: true, askedBy: undefined, at: 1_000 };
 const BUTTON = { print: 'a', message: '10' };
 
-const facts = (change: Partial<Facts> & { keys?: readonly string[]; id?: string; button?: typeof BUTTON }): Facts => {
-  const { keys = ['Enter'], id = '11', button, ...others } = change;
-  return { asked: { keys, id, button }, now: DIALOG, shown: SHOWN, last: undefined, isPending: false, ...others };
+const facts = (change: Partial<Facts> & Partial<Facts['asked']>): Facts => {
+  const { keys = ['Enter'], id = '11', at = 9_000, by = 'anna', repliedTo, button, ...others } = change;
+  return {
+    asked: { keys, id, at, by, repliedTo, button },
+    now: DIALOG,
+    shown: SHOWN,
+    last: undefined,
+    isPending: false,
+    ...others,
+  };
 };
 
 describe('written keys', () => {
@@ -29,6 +37,16 @@ describe('written keys', () => {
       facts({ shown: { ...SHOWN, isPosted: false } }),
       'unseen',
     ],
+    ['as a reply to the screen', facts({ repliedTo: '10' }), 'press'],
+    ['as a reply to an older screen', facts({ repliedTo: '5' }), 'unseen'],
+    ['that only leave, as a reply to an older screen', facts({ keys: ['Escape'], repliedTo: '5' }), 'press'],
+    ['two seconds after the screen appeared', facts({ at: 3_000 }), 'sudden'],
+    ['three seconds after it appeared', facts({ at: 4_000 }), 'press'],
+    ['at once, by the person who asked to see it', facts({ at: 1_100, shown: { ...SHOWN, askedBy: 'anna' } }), 'press'],
+    ['at once, by somebody else', facts({ at: 1_100, shown: { ...SHOWN, askedBy: 'bert' } }), 'sudden'],
+    ['at once, if they only move in the list', facts({ at: 1_100, keys: ['Down', 'Up'] }), 'press'],
+    ['at once, in a box', facts({ at: 1_100, now: AGENT }), 'press'],
+    ['at once, with an arrow before', facts({ at: 1_100, keys: ['Down', 'Enter'] }), 'sudden'],
     ['while the last key is not taken', facts({ isPending: true }), 'pending'],
     ['with arrows before the last one', facts({ keys: ['Up', 'Down', 'Left', 'Right', 'Enter'] }), 'press'],
     ['with Shift-Tab before the last one, which approves all edits', facts({ keys: ['BTab', 'Enter'] }), 'several'],
@@ -37,6 +55,9 @@ describe('written keys', () => {
     ['with Escape before the last one', facts({ now: AGENT, keys: ['Escape', 'Enter'] }), 'several'],
     ['that only leave, in a dialog that nobody has seen', facts({ keys: ['Escape'], shown: undefined }), 'press'],
     ['that only leave, while the last key is not taken', facts({ keys: ['C-c'], isPending: true }), 'press'],
+    ['in a dialog whose beginning is not on the screen', facts({ now: CUT }), 'cut'],
+    ['that leave it', facts({ now: CUT, keys: ['Escape'] }), 'press'],
+    ['that move in it', facts({ now: CUT, keys: ['Down'] }), 'press'],
     ['in a program that is no agent', facts({ now: PROGRAM, shown: undefined, keys: ['y', 'Enter'] }), 'press'],
     [
       'in a dialog of a program that is no agent',
@@ -50,6 +71,8 @@ describe('a key button', () => {
   it.each<readonly [string, Facts, ReturnType<typeof decideKeys>]>([
     ['under the screen that was shown last', facts({ button: BUTTON }), 'press'],
     ['in a program that is no agent', facts({ button: BUTTON, now: PROGRAM }), 'press'],
+    ['in a dialog whose beginning is not on the screen', facts({ button: BUTTON, now: CUT }), 'cut'],
+    ['Esc in such a dialog', facts({ button: BUTTON, now: CUT, keys: ['Escape'] }), 'press'],
     ['under a message that was edited', facts({ button: BUTTON, shown: { ...SHOWN, isPosted: false } }), 'press'],
     ['under a screen that is not shown any more', facts({ button: { ...BUTTON, print: 'b' } }), 'unseen'],
     ['under an older message with the same screen', facts({ button: { ...BUTTON, message: '5' } }), 'unseen'],
@@ -60,6 +83,9 @@ describe('a key button', () => {
       facts({ button: BUTTON, now: { ...PROGRAM, print: 'b' } }),
       'unseen',
     ],
+    ['half a second after the screen appeared', facts({ button: BUTTON, at: 1_500 }), 'sudden'],
+    ['a second after it appeared', facts({ button: BUTTON, at: 2_000 }), 'press'],
+    ['Esc, at once', facts({ button: BUTTON, at: 1_100, keys: ['Escape'] }), 'press'],
     ['tapped twice', facts({ button: BUTTON, shown: undefined, last: { print: 'a', message: '10', at: 0 } }), 'used'],
     ['while the last key is not taken', facts({ button: BUTTON, isPending: true }), 'pending'],
     ['Esc, while the last key is not taken', facts({ button: BUTTON, keys: ['Escape'], isPending: true }), 'press'],

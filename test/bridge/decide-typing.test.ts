@@ -55,6 +55,7 @@ const facts: PaneState = {
   record,
   isAgent: true,
   allowShell: false,
+  afterExit: 'never',
   driver: claude,
   text: 'hello',
   standing: undefined,
@@ -147,6 +148,18 @@ describe('the decision', () => {
 
   it('is to run nothing in a shell where Claude has exited, even with allowShell', () => {
     expect(decide({ ...facts, screen: shell, allowShell: true }).do).toBe('refuse');
+  });
+
+  it('is to run something in a shell that Claude has exited to only if the user knew it', () => {
+    const known = { ...facts, screen: shell, look: { ...pane, command: 'sh' }, afterExit: 'known' as const };
+    expect(decide(known)).toEqual({ do: 'run', still: {} });
+    expect(decide({ ...known, isFresh: false }).do).toBe('refuse');
+    expect(decide({ ...known, afterExit: 'unknown', allowShell: true })).toMatchObject({ do: 'refuse', isExit: true });
+    for (const screen of [
+      { kind: 'shell', suspended: true },
+      { kind: 'otherProgram', command: 'vim' },
+    ] as const)
+      expect(decide({ ...known, screen }).do).toBe('refuse');
   });
 
   it('is to run nothing where Claude was started by hand in a shell of ours', () => {

@@ -15,21 +15,15 @@ import { buttonOf, messageNow, startPromptPane } from '../support/prompt-pane.ts
 import { tempFolder } from '../support/temp-home.ts';
 import type { WireMessage } from '../support/workspace.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
-import { aWhile, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
+import { aWhile, laterBy, type Setting, screenOf, startSetting, WAIT } from './bridge-setup.ts';
 import { become, linked, tap } from './tap-message.ts';
 
 const SHOWN = /^```\nStand-in for Claude Code/;
 const CHANGED = /^⚠️ Not pressed: the screen has changed/;
+const SUDDEN = /^⚠️ Not pressed: the thread shows this screen only since a moment ago/;
 const MISSED = /^⚠️ Not pressed: the command is too old/;
 
-const USED = /^⚠️ Not pressed: a button under this screen was already used/;
-
-/** Moves the clock that limits the age of keys forward. */
-function laterBy(ms: number): void {
-  const now = performance.now.bind(performance);
-  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now() + ms);
-  onTestFinished(() => spy.mockRestore());
-}
+const USED = /^⚠️ Not pressed: the key before is not shown yet/;
 
 /** A way to the server that can hold back everything that the server sends. */
 async function openStallingLine() {
@@ -89,6 +83,7 @@ describe('a key button', () => {
     const fresh = await become(setting, shown, CHANGED);
     await aWhile();
     expect(claude.noted()).toEqual([]);
+    laterBy(1_000); // now it can be read
     await tap(setting, fresh, 'Enter');
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'rm -rf /' }]), WAIT);
   });
@@ -112,6 +107,7 @@ describe('a key button', () => {
     await vi.waitFor(async () => expect(await messageNow(setting.workspace, shown)).not.toEqual(shown), WAIT);
     await aWhile();
     expect(claude.noted()).toEqual([]);
+    laterBy(1_000);
     await tap(setting, shown, 'Enter');
     await vi.waitFor(() => expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]), WAIT);
   });
@@ -147,6 +143,18 @@ describe('a key button', () => {
       await tap(setting, now, 'Enter');
     }, WAIT);
     await vi.waitFor(() => expect(claude.noted().at(-1)).toEqual({ kind: 'approved', text: 'rm -rf /' }), WAIT);
+  });
+
+  it('that takes the place of the tapped one is not pressed at once, because nobody can have read the screen', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make');
+    await claude.tell('next', ['rm -rf /']);
+    const shown = await screenShown(setting, claude);
+    await tap(setting, shown, 'Enter');
+    const next = await become(setting, shown, /rm -rf/);
+    await tap(setting, next, 'Enter');
+    await become(setting, shown, SUDDEN);
+    expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]);
   });
 
   it('under the box is not pressed after a written key whose dialog is slow to open', async () => {

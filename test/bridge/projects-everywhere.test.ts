@@ -99,7 +99,11 @@ async function byNew(project: Project, place: ProjectPlace): Promise<void> {
   await setting.answer(channelId, /`shop`, branch `threadmux\/web` · model `opus` · plan mode/);
 
   await setting.say(thread, '!set model haiku');
-  await setting.untilMarked(await setting.answer(thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread\./), '✅');
+  await setting.untilMarked(
+    await setting.answer(thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model haiku`\./),
+    '✅',
+  );
+  await setting.answer(thread, /Set model to haiku\n```\n⚙️ \*\*model\*\*: `haiku`, from this thread\.$/);
   expect(agent('web').noted()).toEqual([{ kind: 'slash', text: '/model haiku' }]);
   await setting.say(thread, '!set progress quiet');
   await setting.answer(thread, /^⚙️ \*\*progress\*\*: `quiet`/);

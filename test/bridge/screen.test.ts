@@ -79,7 +79,7 @@ describe('!screen', () => {
     const text = Array.from({ length: 60 }, (_, at) => `line ${at} of what is approved`);
     await claude.tell('choice', { title: 'Run this?', text, options: ['Yes', 'No'], at: 0 });
     await setting.say(claude, '!screen');
-    const shown = await setting.answer(claude, /^-# ⚠️ This is only the end/);
+    const shown = await setting.answer(claude, /^-# Only the end is shown/);
     expect(shown.content).not.toContain('line 0 of');
     expect(shown.attachments).toMatchObject([{ filename: 'screen.txt' }]);
     const whole = await (await fetch(shown.attachments[0]?.url ?? '')).text();

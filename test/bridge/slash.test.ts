@@ -63,6 +63,36 @@ describe('a known command', () => {
   });
 });
 
+describe('what a command prints when its dialog is closed', () => {
+  it('is posted at once, in its own message, and not under a later command', async () => {
+    const { setting, claude } = await begin();
+    ownCommand(setting, 'print.md', 'Prints');
+    await claude.tell('asksModel', true);
+    const first = await setting.say(claude, '/model opus');
+    const card = await setting.answer(claude, /Switch model\?/);
+    await aWhile(9_000); // by now, the transcript is read only every 8 seconds, and then less often
+    await tap(setting, claude, card, 'No, go back');
+    const closed = Date.now();
+    const printed = await setting.answer(claude, /Kept model/);
+    expect(Date.now() - closed).toBeLessThan(3_000);
+    expect(printed.message_reference?.message_id).toBe(first.id);
+    await setting.untilMarked(await setting.say(claude, '/print two'), '✅');
+    expect((await setting.answer(claude, /two has printed/)).content).not.toContain('Kept');
+    const kept = (await setting.answers(claude)).filter(({ content }) => content.includes('Kept model'));
+    expect(kept.map(({ content }) => content)).toEqual(['```\nKept model as Sonnet 5\n```']);
+  });
+
+  it('is not posted under another command that is still open', async () => {
+    const { setting, claude } = await begin();
+    await setting.untilMarked(await setting.say(claude, '/review'), '✅');
+    await claude.tell('asksModel', false);
+    await claude.tell('draft', '/model haiku');
+    setting.machine.tmux.call('send-keys', '-t', `=${claude.session}:`, 'Enter');
+    await aWhile(5_000);
+    expect((await setting.answers(claude)).filter(({ content }) => content.includes('Set model'))).toEqual([]);
+  });
+});
+
 describe('an unknown command', () => {
   it('waits for a tap, and is typed as text', async () => {
     const { setting, claude } = await begin();

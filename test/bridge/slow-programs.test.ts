@@ -3,7 +3,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
 import type { WireMessage } from '../support/workspace.ts';
-import { aWhile, type Setting, shareSetting, untilPrompts, WAIT } from './bridge-setup.ts';
+import { aWhile, laterBy, type Setting, shareSetting, startSetting, untilPrompts, WAIT } from './bridge-setup.ts';
 import { tap } from './tap-message.ts';
 
 const begin = shareSetting();
@@ -66,10 +66,32 @@ describe('while a program still has to take a key, nothing reaches the dialog be
   ])('%s', async (_, steps) => {
     const slowMs = steps.indexOf(tapCard) === steps.lastIndexOf(tapCard) ? SLOW_MS : SLOWER_MS;
     const scene = await showDialog(slowMs, steps.includes(tapCard));
-    for (const step of steps) await step(scene);
+    for (const step of steps.slice(0, -1)) await step(scene);
+    laterBy(3_000); // so that the screen before the last step could be read
+    await steps.at(-1)?.(scene);
     await vi.waitFor(() => expect(scene.claude.noted()).not.toEqual([]), WAIT);
     await aWhile(slowMs + 500);
     expect(scene.claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]);
+  });
+
+  it('a key, a restart and a key', async () => {
+    const setting = await startSetting();
+    const claude = await setting.claude('web');
+    await claude.tell('dialog', 'make');
+    await claude.tell('next', ['rm -rf /']);
+    await setting.say(claude, '!screen');
+    await said(setting, claude, SCREEN, 1);
+    await claude.tell('slow', 2 * SLOWER_MS);
+    await setting.say(claude, '!enter');
+    await said(setting, claude, SCREEN, 2);
+    await setting.restart();
+    await setting.say(claude, '!screen');
+    await said(setting, claude, SCREEN, 3);
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, /^⚠️ Not pressed: the program still shows/);
+    await vi.waitFor(() => expect(claude.noted()).not.toEqual([]), WAIT);
+    await aWhile(2 * SLOWER_MS + 500);
+    expect(claude.noted()).toEqual([{ kind: 'approved', text: 'make' }]);
   });
 
   it('Esc and a written key', async () => {

@@ -80,13 +80,16 @@ describe('a session on another host', () => {
 
 describe('commands over ssh', () => {
   it('start, kill and list sessions on the host', async () => {
-    const far = await startFar();
+    const far = await startFar({ file: { allowShell: true } });
     const { channelId } = far.workspace;
     await far.say(channelId, '!new ops far -- sh');
     const up = await far.answer(channelId, /^▶️ `ops` is up/);
     const thread = /<#(\d+)>/.exec(up.content)?.[1] ?? '';
     await far.say(thread, 'echo "$SSH_CLIENT$HOME"; echo $((6*7))');
     await far.answer(thread, /\n42\n/);
+    await far.untilMarked(await far.say(thread, 'cd /usr'), '✅');
+    await far.say(thread, '!sh pwd');
+    await far.answer(thread, /^-# In `\/usr` on `far`:\n```\n\/usr\n```$/);
     far.machine.tmux.call('new-session', '-d', '-s', 'ops', 'cat');
     await far.say(channelId, '!sessions');
     const list = await far.answer(channelId, /`ops@far`/);

@@ -2,10 +2,12 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
-import { aWhile, type Setting, shareSetting, startSetting, WAIT } from './bridge-setup.ts';
+import { aWhile, laterBy, type Setting, shareSetting, startSetting, WAIT } from './bridge-setup.ts';
 
 const begin = shareSetting();
 const UNSEEN = /^⚠️ Not pressed: the screen has changed, or was not shown/;
+
+const SUDDEN = /^⚠️ Not pressed: the thread shows this screen only since a moment ago/;
 
 const approved = (claude: FakeClaude) =>
   claude.noted().flatMap(({ kind, text }) => (kind === 'approved' ? [text] : []));
@@ -32,7 +34,11 @@ describe('a written key', () => {
       await setting.say(claude, order);
       await setting.answer(claude, UNSEEN);
       expect(claude.noted()).toEqual([]);
-      await setting.say(claude, '!enter'); // now that it was shown
+      await setting.say(claude, '!enter'); // written because nothing happened
+      await setting.answer(claude, SUDDEN);
+      expect(claude.noted()).toEqual([]);
+      laterBy(3_000);
+      await setting.say(claude, '!enter'); // now it can be read
       await vi.waitFor(() => expect(approved(claude)).toEqual(['rm -rf /']), WAIT);
     },
   );
@@ -52,6 +58,32 @@ describe('a written key', () => {
     await look(setting, claude, /make/);
     await claude.tell('dialog', 'rm -rf /');
     await setting.say(claude, '!enter');
+    await setting.answer(claude, UNSEEN);
+    expect(claude.noted()).toEqual([]);
+  });
+
+  it('is not pressed in a dialog that is taller than the pane: another one may look the same', async () => {
+    const { setting, claude } = await begin();
+    const rest = Array.from({ length: 60 }, (_, at) => `   : ${at}`).join('\n');
+    await claude.tell('dialog', `make\n${rest}`);
+    await claude.tell('next', [`rm -rf /\n${rest}`]);
+    await look(setting, claude, /: 59/);
+    setting.machine.tmux.call('send-keys', '-t', `=${claude.session}:`, 'Enter');
+    await vi.waitFor(() => expect(claude.noted()).toHaveLength(1), WAIT);
+    laterBy(3_000);
+    await setting.say(claude, '!enter');
+    await setting.answer(claude, /^⚠️ Not pressed: only a part of this dialog is on the screen/);
+    expect(claude.noted()).toHaveLength(1);
+  });
+
+  it('that replies to an older screen is not pressed in the dialog that the thread showed later', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('dialog', 'make');
+    await setting.say(claude, '!screen');
+    const { id: replyTo } = await setting.answer(claude, /make/);
+    await claude.tell('dialog', 'rm -rf /');
+    await look(setting, claude, /rm -rf/);
+    await setting.workspace.person.say(claude.thread, '!enter', { replyTo });
     await setting.answer(claude, UNSEEN);
     expect(claude.noted()).toEqual([]);
   });

@@ -37,6 +37,7 @@ describe.each([
 
     await program.start();
     await page.locator('#offline').waitFor({ state: 'hidden' });
+    await page.locator('#send-trouble').waitFor({ state: 'hidden' });
     // A text for a shell that was written before the bridge listens again would be refused as late.
     const thread = page.url().split('/').at(-1) ?? '';
     const asked = await program.person.say(thread, '!help');

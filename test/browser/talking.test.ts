@@ -142,6 +142,25 @@ describe('the conversation', () => {
     expect(await page.locator('pre').first().textContent()).toBe('const x: number = 1; // note');
   });
 
+  it('shows code without colours if they would be nested so deeply that the page stops for seconds', async () => {
+    const { you, name, say } = await start();
+    await you.openSession(name);
+    const nested = '`${'.repeat(60);
+    await say(`\`\`\`js\n${nested}\n\`\`\`\n\`\`\`js\nconst x = \`\${1}\`;\n\`\`\``);
+    await see(you.last.locator('.hl-keyword', { hasText: 'const' }));
+    const code = you.last.locator('pre code').first();
+    expect(await code.textContent()).toBe(nested);
+    expect(await code.locator('span').count()).toBe(0);
+  });
+
+  it('names a session once where its name and its thread stand side by side', async () => {
+    const { thread, you, name, say } = await start();
+    await you.openSession(name);
+    await say(`🟢 \`${name}\` <#${thread}> idle, \`other\` <#${thread}> ends here`);
+    await see(you.last.getByText('ends here'));
+    expect(await you.last.locator('p').textContent()).toBe(`🟢 ${name} idle, other ${name} ends here`);
+  });
+
   it('shows the picture of a screen, and after an edit the new one in its place', async () => {
     const { workspace, thread, page, you, name } = await start();
     await you.openSession(name);

@@ -34,6 +34,7 @@ const state = {
   swallowed: 0,
   /** Hooks do not run, as if they were not installed. */
   mute: drop === undefined,
+  asksModel: false,
   said: ['Stand-in for Claude Code'],
 };
 
@@ -67,10 +68,26 @@ function turn(texts) {
   hook('Stop', { prompt_id: id, stop_hook_active: false, last_assistant_message: reply });
 }
 
-/** What a local command prints is only in the transcript. */
-function printed(text) {
-  const content = `<local-command-stdout>${text}</local-command-stdout>`;
-  write({ type: 'system', subtype: 'local_command', uuid: randomUUID(), timestamp: new Date().toISOString(), content });
+/** What a local command prints is only in the transcript, with the command before it, and both when it has ended. */
+function printed(command, text) {
+  const [name, ...args] = command.split(' ');
+  const line = { type: 'system', subtype: 'local_command', timestamp: new Date().toISOString() };
+  const parentUuid = randomUUID();
+  const content = `<command-name>${name}</command-name>\n            <command-args>${args.join(' ')}</command-args>`;
+  write({ ...line, uuid: parentUuid, content });
+  write({
+    ...line,
+    parentUuid,
+    uuid: randomUUID(),
+    content: `<local-command-stdout>${text}</local-command-stdout>`,
+  });
+}
+
+/** Like Claude Code: a model is asked about first, where `state.asksModel`. */
+function setModel(command) {
+  const model = command.split(' ')[1];
+  if (!state.asksModel) return printed(command, `Set model to \x1b[1m${model}\x1b[22m`);
+  state.choice = { title: 'Switch model?', options: ['Yes, switch', 'No, go back'], at: 0, numbered: true, command };
 }
 
 function write(line) {
@@ -96,6 +113,9 @@ function inChoice(bytes) {
     setTimeout(() => ORDERS.choice() ?? draw(), linger);
     return;
   }
+  const { command } = state.choice;
+  const isTaken = bytes === '\r' && at === 0;
+  if (command) printed(command, isTaken ? `Set model to ${command.split(' ')[1]}` : 'Kept model as Sonnet 5');
   state.choice = bytes === '\r' && next.length > 0 ? { ...next[0], next: next.slice(1) } : undefined;
 }
 
@@ -153,7 +173,8 @@ function enter() {
   if (text.startsWith('/')) {
     note('slash', text.trim());
     if (text.trim() === '/cost') state.dialog = 'cost';
-    else if (text.startsWith('/print')) printed(`${text.trim()} has printed \x1b[1mthis\x1b[22m`);
+    else if (text.startsWith('/print')) printed(text.trim(), `${text.trim()} has printed \x1b[1mthis\x1b[22m`);
+    else if (text.startsWith('/model ')) setModel(text.trim());
     else if (text.trim() === '/model')
       state.choice = { title: 'Select model', options: ['Default ✔', 'Opus', 'Haiku'], at: 0, numbered: true };
     return;
@@ -315,6 +336,9 @@ const ORDERS = {
   },
   swallow: (times) => {
     state.swallow = times;
+  },
+  asksModel: (is) => {
+    state.asksModel = is;
   },
   mute: (is) => {
     state.mute = is;

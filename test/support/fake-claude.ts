@@ -37,6 +37,7 @@ type Order =
   | 'draft'
   | 'swallow'
   | 'mute'
+  | 'asksModel'
   | 'replies'
   | 'exit';
 

@@ -87,7 +87,8 @@ function draw() {
   const rows = [...state.said.slice(-8), ''];
   if (state.dialog !== undefined) rows.push(`May I run: ${state.dialog}`, '(y) Yes', '(n) No', 'press a letter');
   else rows.push(state.busy ? 'parrot is working' : 'parrot is quiet', `parrot> ${state.box.replaceAll('\n', '⏎')}`);
-  process.stdout.write(`\x1b[2J\x1b[H${rows.join('\r\n')}`);
+  // As real agents do, it hides the cursor in a dialog: there is nothing to write.
+  process.stdout.write(`\x1b[2J\x1b[H${rows.join('\r\n')}\x1b[?25${state.dialog === undefined ? 'h' : 'l'}`);
 }
 
 function key(bytes) {

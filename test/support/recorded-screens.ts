@@ -42,20 +42,20 @@ function recordedScreens(folder: string, agentCommand: string): readonly Recorde
   });
 }
 
-/** The folder of each agent, and its program as tmux calls it. */
+/** The program of each agent, as tmux calls it, and its folders. */
 const RECORDED = {
-  claude: ['2.1.325', 'claude'],
-  codex: ['codex-0.166.0', 'node'],
-  gemini: ['gemini-0.61.0', 'node'],
-  opencode: ['opencode-1.18.33', 'opencode'],
-  pi: ['pi-0.73.1', 'pi'],
+  claude: ['claude', '2.1.325'],
+  codex: ['node', 'codex-0.166.0', 'codex-0.169.0'],
+  gemini: ['node', 'gemini-0.61.0'],
+  opencode: ['opencode', 'opencode-1.18.33'],
+  pi: ['pi', 'pi-0.73.1'],
 } as const;
 
 export type RecordedAgent = keyof typeof RECORDED;
 
 export function screensOf(agent: RecordedAgent) {
-  const [folder, program] = RECORDED[agent];
-  const recorded = recordedScreens(folder, program);
+  const [program, ...folders] = RECORDED[agent];
+  const recorded = folders.flatMap((folder) => recordedScreens(folder, program));
   const find = (name: string, size = '120x40'): RecordedScreen => {
     const found = recorded.find(({ path }) => path.endsWith(`${size}/${name}`));
     if (found === undefined) throw new Error(`${name} is not recorded`);

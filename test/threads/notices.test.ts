@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { screenBlock, screenExcerpt } from '../../threads/notices.ts';
 
-const CUT = '-# ⚠️ This is only the end: what stands above it does not fit here.\n';
+const CUT = '-# Only the end is shown. What is above it does not fit here.\n';
 
 describe('a screen in a message', () => {
   it('shows hidden and reordering characters', () => {

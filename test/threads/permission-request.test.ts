@@ -127,6 +127,23 @@ describe('the hook beside a dialog', () => {
     expect(await hook.printed).toBe('');
   });
 
+  it.each([
+    ['cancelled', true, '⏹️ Cancelled in the terminal.'],
+    ['answered', false, IN_TERMINAL],
+  ])('shows no answer that was not submitted when a question is %s in the terminal', async (_, isError, verdict) => {
+    const parts = await start();
+    const { message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
+    await parts.courier.looked();
+    await parts.courier.answer(message, 'pick', ['1.1']);
+    await parts.courier.answer(message, 'choose', ['2.1', '2.3']);
+    await parts.pane.show('busy-status-line');
+    parts.pane.result(isError);
+    expect(await verdictOf(parts.workspace, message)).toBe(verdict);
+    const { content } = await messageNow(parts.workspace, message);
+    expect(content).toMatch(/^❓ \*\*Database\*\* \(1 of 2\)/);
+    expect(content).not.toMatch(/✔|Your answers/);
+  });
+
   it('claims no decision if the terminal was faster', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);

@@ -1,6 +1,8 @@
 // Where sessions have their thread: with projects, `onlyProjects` and two servers. Each has exactly one, in its place; one
 // that belongs nowhere appears nowhere.
 
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { ServerConfig } from '../../core/config.ts';
 import { localServer } from '../../home/config-file.ts';
@@ -113,8 +115,11 @@ describe('a session of a project', () => {
     await reconcile(two.setting);
     await until(two, [], ['[agent] ops', '[agent] shop']);
     const { channelId } = setting.workspace;
-    await setting.say(channelId, `!new other ${project} -- sh`);
+    const [program, ran] = [join(project, 'program'), join(project, 'ran')];
+    writeFileSync(program, `touch ${ran}; exec sh`);
+    await setting.say(channelId, `!new other ${project} -- sh ${program}`);
     await setting.answer(channelId, /^⚠️ `other` was not started, because no channel of this server/);
+    expect(existsSync(ran)).toBe(false);
     await setting.say(channelId, '!kill ops');
     await setting.answer(channelId, /There is no session `ops`/);
     await work.person.say(work.channelId, '!kill ops');

@@ -4,15 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { allDrivers } from '../../agents/list.ts';
 import { readPane } from '../../threads/read-pane.ts';
 import type { LookResult } from '../../tmux/look.ts';
-import { isSafeScreen, type RecordedScreen, screensOf } from '../support/recorded-screens.ts';
+import { isSafeScreen, type RecordedScreen, screensOf, withoutColours } from '../support/recorded-screens.ts';
 
 const NAMES = ['claude', 'codex', 'gemini', 'opencode', 'pi'] as const;
 
 /** As tmux shows it, run by a program that says nothing. */
-function seenAs({ ansi, facts }: RecordedScreen, command = 'node'): LookResult {
+function seenAs(one: RecordedScreen, command = 'node'): LookResult {
+  const { ansi, facts } = one;
   const { cursorX: x = 0, cursorY: y = 0, width = 0, height = 0, title = '', cursorShown = true } = facts;
   const pane = { kind: 'pane', ansi: ansi.replace(/\n$/, ''), cursor: { x, y }, cursorShown, width, height, title };
-  return { ...pane, command, dead: false, mode: undefined } as unknown as LookResult;
+  return { ...pane, text: withoutColours(one), command, dead: false, mode: undefined } as unknown as LookResult;
 }
 
 const unheard = (agent: string) => ({ command: '', shell: 'found', claudeSession: '', agent }) as const;

@@ -99,8 +99,9 @@ export function createPromptMessages({ home, threads, log, signal, ends }: Messa
     },
     /** Tries until the server has taken or refused it. */
     async close(one: OpenPrompt, ended: PromptEnd, buttons: readonly ComponentRow[] = []): Promise<void> {
-      const progress = { chosen: one.record.chosen };
-      const content = endText(one, progress, ended);
+      // What was chosen here but not submitted is not the answer.
+      const isGiven = ended.kind === 'decided' || ended.kind === 'not delivered';
+      const content = endText(one, { chosen: isGiven ? one.record.chosen : [] }, ended);
       // What somebody has deleted is not shown as open.
       const act = () =>
         edit(one, { content, components: buttons }).catch((error) => {

@@ -124,14 +124,13 @@ interface AskedOnScreen {
   readonly budget: LookBudget;
 }
 
-type TerminalDialog =
-  | 'open'
-  /** A user answered there, or pressed Esc. */
-  | 'answered'
-  | 'exited';
+/** `answered`: a permission was allowed or denied, also with Esc, or a question answered. `called off`: a question got no answer. */
+type TerminalDialog = 'open' | 'answered' | 'called off' | 'exited';
 
 /** So many looks at a box without ever a dialog: it was answered before the first look. */
 const NEVER_SEEN = 5;
+/** The transcript has the result a moment after the dialog has gone. */
+const WRITTEN_AFTER_MS = [0, 300, 700];
 
 interface WatchedTerminal {
   /** It remembers what it has seen. 'open' if it is not sure. `again`: it is asked regularly, so the transcript is not always read. */
@@ -153,15 +152,29 @@ function watchTerminal(
   let seen: 'nothing' | 'a dialog' | 'this dialog' = 'nothing';
   let boxes = 0;
 
-  async function inTranscript(files = all): Promise<boolean> {
+  const ended = (isError: boolean) => (isError && asked.kind === 'question' ? 'called off' : 'answered');
+
+  async function inTranscript(files = all): Promise<TerminalDialog> {
     const { turns } = driver;
-    if (turns === undefined || asked.transcript === '') return false;
+    if (turns === undefined || asked.transcript === '') return 'open';
     if (toolId === undefined) {
       const turn = await turns.read(asked.transcript, { promptId: asked.turn, files });
       toolId = turn === undefined ? undefined : openTool(turn, asked.tool, asked.input)?.id;
-      if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running') return true;
+      if (toolId === undefined && isMain && turn !== undefined && turn.state !== 'running')
+        return ended(turn.state === 'interrupted');
     }
-    return toolId !== undefined && (await turns.toolAnswered(asked.transcript, toolId, { files })) !== undefined;
+    const outcome = toolId && (await turns.toolAnswered(asked.transcript, toolId, { files }));
+    return outcome === undefined ? 'open' : ended(outcome === 'error');
+  }
+
+  /** The screen does not show whether a question was answered or cancelled. */
+  async function howItEnded(): Promise<TerminalDialog> {
+    for (const pauseMs of asked.kind === 'question' && isMain && driver.turns !== undefined ? WRITTEN_AFTER_MS : []) {
+      await sleep(pauseMs);
+      const how = await inTranscript().catch(() => 'open' as const);
+      if (how !== 'open') return how;
+    }
+    return 'answered';
   }
 
   async function onScreen(): Promise<TerminalDialog> {
@@ -198,9 +211,9 @@ function watchTerminal(
   return {
     async now(again) {
       const shown = await onScreen();
-      if (shown !== 'open') return shown;
+      if (shown !== 'open') return shown === 'answered' ? howItEnded() : shown;
       const reading = again === undefined ? inTranscript() : budget.read(all, inTranscript);
-      return (await reading.catch(() => false)) ? 'answered' : 'open';
+      return (await reading.catch(() => undefined)) ?? 'open';
     },
     async isOnScreen() {
       const pane = await lookAtPane(tmux, record).catch(() => undefined);
@@ -208,7 +221,7 @@ function watchTerminal(
       const { screen, dialog, mine } = read(pane);
       // A dialog that shows none of the input (a plan, a tool of a server) cannot be told from others.
       const isIt = screen.kind !== 'shell' && (mine || (dialog && words.length === 0));
-      return isIt && !(await inTranscript().catch(() => false));
+      return isIt && (await inTranscript().catch(() => 'open')) === 'open';
     },
   };
 }

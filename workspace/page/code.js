@@ -96,13 +96,17 @@ async function colour(code, source, language) {
   }
 }
 
-function grow(children, parent) {
+/** The layout of a thousand elements inside each other takes seconds. */
+const DEEPEST = 30;
+
+function grow(children, parent, depth = 0) {
+  if (depth > DEEPEST) throw new RangeError('colours inside each other');
   for (const child of children) {
     if (typeof child === 'string') parent.append(child);
     else {
       const scope = /^[a-z_]+/.exec(child.scope ?? '')?.[0];
       const span = h('span', scope === undefined ? {} : { class: `hl-${scope}` });
-      grow(child.children, span);
+      grow(child.children, span, depth + 1);
       parent.append(span);
     }
   }

@@ -20,6 +20,7 @@ export function makeComposer({ interactions, commands, onSent }) {
   const pending = new Map();
   let place;
   let sending = false;
+  let endsOnline = false;
   /** Unchanged while the draft is: a retry cannot send it twice. */
   let nonce = newNonce();
 
@@ -68,7 +69,8 @@ export function makeComposer({ interactions, commands, onSent }) {
     draw();
     void suggestions.update();
   };
-  const fail = (sentence) => {
+  const fail = (sentence, untilOnline = false) => {
+    endsOnline = untilOnline;
     trouble.hidden = false;
     trouble.replaceChildren(sentence);
   };
@@ -97,7 +99,7 @@ export function makeComposer({ interactions, commands, onSent }) {
       sent(text, from);
       trouble.hidden = true;
       onSent();
-    } else if (place === from) fail(`Not sent: ${outcome.message} It is still here; try again.`);
+    } else if (place === from) fail(`Not sent: ${outcome.message} It is still here; try again.`, outcome.status === 0);
     suggestions.close();
     draw();
     void suggestions.update();
@@ -165,6 +167,10 @@ export function makeComposer({ interactions, commands, onSent }) {
   });
 
   return {
+    /** The workspace can be reached again. */
+    online() {
+      if (endsOnline) trouble.hidden = true;
+    },
     /** @param {string} id @param {string} name */
     moveTo(id, name) {
       const words = `Message ${name}`;

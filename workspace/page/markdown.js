@@ -77,8 +77,17 @@ function build(tokens, root, names) {
       build(token.children, at, names);
     } else {
       at.append(leaf(token, names));
+      if (token.type === 'place') removeSameName(at);
     }
   }
+}
+
+/** A list names a session and then its thread, whose name on this page is the same. */
+function removeSameName(at) {
+  const [name, space, link] = [...at.childNodes].slice(-3);
+  if (name?.nodeName !== 'CODE' || space.textContent !== ' ' || name.textContent !== link?.textContent) return;
+  name.remove();
+  space.remove();
 }
 
 /** The element that the token opens, already inserted. */

@@ -77,7 +77,13 @@ const panel = makePanel({
 });
 const top = makeHeader();
 const status = makeStatus(() => gateway.retryNow());
-const gateway = connectGateway({ onEvent: hear, onLine: status.set });
+const gateway = connectGateway({
+  onEvent: hear,
+  onLine(line) {
+    status.set(line);
+    if (line.kind === 'online') composer.online();
+  },
+});
 
 function hear(type, data) {
   places.hear(type, data);

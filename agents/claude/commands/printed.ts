@@ -11,6 +11,7 @@ const lineSchema = z.object({
   type: z.string(),
   subtype: z.string().optional(),
   uuid: z.string(),
+  parentUuid: z.string().nullish().catch(undefined),
   timestamp: z.string(),
   isSidechain: z.boolean().default(false),
   content: z.string().optional().catch(undefined),
@@ -20,26 +21,53 @@ const lineSchema = z.object({
 /** In the order in which they were printed. */
 export function parsePrinted(output: string): readonly PrintedText[] {
   const [clock = '', ...lines] = output.split('\n');
+  const commands = new Map<string, string>();
   return lines.flatMap((line) => {
-    const text = mayPrint(line) ? textOf(line) : undefined;
-    return text === undefined ? [] : [{ ...text, age: Number(clock) - text.at }];
+    const one = mayPrint(line) ? partsOf(line) : undefined;
+    if (one === undefined) return [];
+    const command = commandIn(one.raw);
+    if (command !== undefined) commands.set(one.uuid, command);
+    const text = textOf(one);
+    if (text === undefined) return [];
+    return [{ uuid: one.uuid, text, command: commands.get(one.parent) ?? '', age: Number(clock) - one.at }];
   });
 }
 
 /** Most lines are long and of no interest, so they are not parsed. */
 function mayPrint(line: string): boolean {
-  return line.includes('<local-command-std') || line.includes('"Unknown command: /');
+  return line.includes('<local-command-std') || line.includes('<command-name>') || line.includes('"Unknown command: /');
 }
 
-function textOf(line: string): { readonly uuid: string; readonly at: number; readonly text: string } | undefined {
+interface PrintedLine {
+  readonly uuid: string;
+  readonly parent: string;
+  readonly at: number;
+  readonly raw: string;
+  readonly isNotice: boolean;
+}
+
+function partsOf(line: string): PrintedLine | undefined {
   const { data } = lineSchema.safeParse(parsedForeignJson(line));
   const at = Date.parse(data?.timestamp ?? '') / 1_000;
   const raw = data?.type === 'system' ? data.content : data?.type === 'user' ? data.message?.content : undefined;
   if (data === undefined || raw === undefined || data.isSidechain || Number.isNaN(at)) return undefined;
-  const isWarning = data.subtype === 'informational' && raw.startsWith('Unknown command: /');
+  const { uuid, parentUuid, subtype } = data;
+  return { uuid, parent: parentUuid ?? '', at, raw, isNotice: subtype === 'informational' };
+}
+
+/** Claude Code writes it before the output, when the command has ended. */
+function commandIn(raw: string): string | undefined {
+  const [, name] =
+    /^\s*(?:<command-message>[^<]*<\/command-message>\s*)?<command-name>([^<]*)<\/command-name>/.exec(raw) ?? [];
+  const [, after = ''] = raw.split('<command-args>', 2);
+  const [args = ''] = after.split('</command-args>', 1);
+  return name === undefined ? undefined : `${name} ${args}`.trim();
+}
+
+function textOf({ raw, isNotice }: PrintedLine): string | undefined {
+  const isWarning = isNotice && raw.startsWith('Unknown command: /');
   const [, inner] = /^<local-command-std(?:out|err)>([\s\S]*?)<\/local-command-std(?:out|err)>/.exec(raw) ?? [];
-  if (inner === undefined && !isWarning) return undefined;
-  return { uuid: data.uuid, at, text: plain(inner ?? raw) };
+  return inner === undefined && !isWarning ? undefined : plain(inner ?? raw);
 }
 
 /** A panel that was closed, and nothing else. */

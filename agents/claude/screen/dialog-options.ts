@@ -29,7 +29,10 @@ export function readOptions(body: readonly AnsiRow[], width: number, inBlocks: b
     const isBelow = all[index - 1]?.at === at - 1;
     return number !== undefined || !isBelow || !hasNoRoom(body[at - 1]?.text ?? '', label, width);
   });
-  const hasMore = lines.some(({ label, scrolls }) => scrolls || MORE.test(label));
+  const isTicked = focus !== undefined && TICK.test(focus.label);
+  const isFalse = ({ label, column }: Line) => isTicked && TICK.test(label) && column !== focus.column;
+  // A row that is a part of a name begins in another column, and takes the place of one that is scrolled away.
+  const hasMore = lines.some((line) => line.scrolls || MORE.test(line.label) || isFalse(line));
   const rows = new Set<number>();
   const options = heads.map((head, index) => {
     const end = heads[index + 1]?.at ?? body.length;
@@ -54,7 +57,8 @@ export function readOptions(body: readonly AnsiRow[], width: number, inBlocks: b
   return { options, rows, hasMore };
 }
 
-const OPTION = /^( *)(❯ *)?((?:[↑↓✔] )*)(?:(\d+)\. +)?(\S.*)$/su;
+const OPTION = /^( *)(❯ *)?((?:[↑↓✔] )*)(?:(\d+)\.(?: +|(?=Yes\b)))?(\S.*)$/su;
+export const TICK = /^\[.?\]/u;
 const MORE = /^(?:\d+ more(?: (?:above|below))?|… \+\d+ \S+)$/u;
 
 function readLine({ text, cells }: AnsiRow, at: number): readonly Line[] {
@@ -100,7 +104,9 @@ function headsOf(
       while (!isEmpty(at + step) && body[at + step] !== undefined) at += step;
       return at;
     }) as [number, number];
-    return alike.filter(({ at }) => at >= first && at <= last);
+    const block = lines.filter(({ at }) => at >= first && at <= last);
+    // The line that confirms the ticks begins in another column.
+    return block.some(({ label }) => TICK.test(label)) ? block : block.filter((line) => alike.includes(line));
   }
   const starts = alike.filter(
     ({ at }) => isEmpty(at - 1) || MORE.test(lines.find((one) => one.at === at - 1)?.label ?? ''),

@@ -14,7 +14,10 @@ interface DialogText {
  */
 export function readDialogText(lines: readonly (string | undefined)[], width: number | undefined): DialogText {
   const spaced = (line: string) => (width === undefined ? line : line.replaceAll('\u00a0', ' '));
-  const plain = lines.map((line) => (line === undefined ? undefined : spaced(withoutFrame(line))));
+  // A line of a command may consist of the same characters as a frame, but does not begin in the first column.
+  const unframed = (line: string) =>
+    width === undefined && line.startsWith(' ') ? line.trimEnd() : withoutFrame(line);
+  const plain = lines.map((line) => (line === undefined ? undefined : spaced(unframed(line))));
   const first = plain.findIndex((line) => line !== undefined && line.trim() !== '' && !STEPS.test(line));
   const title = (plain[first] ?? '').trim();
   const rest = isTabs(title) ? afterBlock(plain, first) : plain.slice(first + 1);
@@ -30,7 +33,7 @@ export function readDialogText(lines: readonly (string | undefined)[], width: nu
 }
 
 /** The row of questions, above the one that is asked now. */
-const STEPS = /^(?:← )? *[☐☒] \S/u;
+export const STEPS = /^(?:← )? *[☐☒] \S/u;
 
 /** Lines of box drawing become empty; the sides of a box are removed. */
 function withoutFrame(line: string): string {

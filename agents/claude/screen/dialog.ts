@@ -4,8 +4,8 @@
 import { withSpacesShown } from '../../agent-rows.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 import { type AnsiRow, isHint } from './box.ts';
-import { readOptions } from './dialog-options.ts';
-import { readDialogText } from './dialog-text.ts';
+import { readOptions, TICK } from './dialog-options.ts';
+import { readDialogText, STEPS } from './dialog-text.ts';
 
 type DialogName = (typeof KINDS)[number][0] | 'unknown';
 
@@ -24,13 +24,14 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   const [which, words, full] = KINDS.find(isKind) ?? (['unknown', /./, false] as const);
   const start = which === 'btw' ? lines.findLastIndex((line) => words.test(line)) : top;
   const body = rows.slice(start, rows.findLastIndex((row) => row.text !== '') + 1);
-  const isCut = start === 0 && !lines[0]?.startsWith('Welcome to '); // its upper part is off the screen
   const { help, from } = helpOf(body.map((row) => row.text));
   const list = readOptions(body.slice(0, from), width, which === 'resume' || which === 'rewind');
   const isOpen = list.options.some((option) => option.selected) || help !== '' || TALL.test(said);
   if (!isOpen) return undefined;
   const options = UNCHOSEN.has(which) ? [] : list.options.length > 0 ? list.options : keyOptions(which, help);
   const form = formOf(which, options);
+  const isBegun = start === 0 && !lines[0]?.startsWith('Welcome to '); // its upper part is off the screen
+  const isCut = isBegun || (form === 'unknown' && !full && (list.hasMore || hidesServers(said, options)));
   const used = form === 'panel' || options !== list.options ? new Set<number>() : list.rows;
   // A dialog with options has no field for a code: such words are a part of what it asks.
   const shown = (text: string) => (list.options.length > 0 ? text : text.replace(CODE, '$1'));
@@ -54,6 +55,12 @@ export function findDialog(rows: readonly AnsiRow[], columns?: number): Dialog |
   };
 }
 
+/** Only five servers are shown at a time, and at the last one nothing says that there are more. */
+function hidesServers(said: string, options: readonly AgentDialogOption[]): boolean {
+  const [, count = 0] = /^ *(\d+) new MCP servers/u.exec(said) ?? [];
+  return options.filter(({ label }) => TICK.test(label)).length < Number(count);
+}
+
 /**
  * Its question stands directly above its options: a command or a plan may contain the words of any other dialog. `isWhole`: the first line
  * is that of the dialog, and not one of the command.
@@ -75,7 +82,7 @@ const FIRST_OPTION = /^ *(?:❯ *)?1\. /u;
 function formOf(which: DialogName, options: readonly AgentDialogOption[]): Dialog['form'] {
   if (PANELS.has(which)) return 'panel';
   const isMarked = options.filter((option) => option.selected).length === 1 || options.some(({ key }) => key);
-  const isMultiple = options.some(({ label }) => /^\[.?\]/u.test(label));
+  const isMultiple = options.some(({ label }) => TICK.test(label));
   return isMarked && !isMultiple ? 'choice' : 'unknown';
 }
 
@@ -174,8 +181,14 @@ function topOf(lines: readonly string[], columns: number | undefined): number {
   const below = lines[top + 1] ?? '';
   if (PLAN_END.test(below))
     return 1 + lines.findLastIndex((line, at) => isTop(line) && PLAN_BEGIN.test(lines[at + 1] ?? ''));
-  return 1 + (OPTION_NUMBER.test(below) ? lines.slice(0, top).findLastIndex(isTop) : top);
+  if (!CHAT.test(below)) return 1 + (OPTION_NUMBER.test(below) ? lines.slice(0, top).findLastIndex(isTop) : top);
+  // A question begins in the first column, so its text can contain such an edge: the first one is its own.
+  const first = lines.findIndex((line, at) => isTop(line) && STEPS.test(lines[at + 1] ?? ''));
+  return 1 + (first < 0 ? lines.slice(0, top).findLastIndex(isTop) : first);
 }
+
+/** The last line of a question, below a rule; it has no number beside previews. */
+const CHAT = /^ *(?:❯ *)?(?:\d+\. )?Chat about this$/u;
 
 /**
  * In newer versions a notice may overwrite a part of the upper edge. Only the edge reaches both sides of the pane: a rule in the text of a
@@ -186,15 +199,23 @@ const TOP = /^─{10,}$|^[ ▔].*▔$/u;
 const UNEQUAL = /[^ -~¡-¬®-ÿ\u2010-\u2027\u2030-\u205e\u2190-\u2bff]/u;
 
 const OPTION_NUMBER = /^ *(?:❯ *)?\d+\. /u;
+const OPTION_ROW = /^ *(?:❯|\d+\. |(?:[↑↓] )?\[.?\])/u;
 const KEYS = /\b(?:esc|enter|tab|shift\+tab)(?:\/\S{1,20})? to \w+/iu;
+/** A long line of keys is wrapped. */
+const FIRST_KEYS = /^ *(?:[←→↑↓/]+|ctrl\+\w) to \w+ .*·/iu;
 
-/** The last block of lines, if it names keys, and where it begins. */
+/** From the first line of the last block that names keys. The options may be in the same block, and are no keys. */
 function helpOf(lines: readonly string[]): { readonly help: string; readonly from: number } {
-  const block = lines.lastIndexOf('') + 1;
-  const from = Math.max(block, lines.findLastIndex((line) => OPTION_NUMBER.test(line)) + 1);
-  const help = lines.slice(from);
-  const isHelp = help.some((line) => KEYS.test(line));
-  return isHelp ? { help: help.map((line) => line.trim()).join(' '), from } : { help: '', from: lines.length };
+  const start =
+    1 +
+    Math.max(
+      lines.lastIndexOf(''),
+      lines.findLastIndex((line) => OPTION_ROW.test(line)),
+    );
+  const from = lines.findIndex((line, at) => at >= start && (KEYS.test(line) || FIRST_KEYS.test(line)));
+  if (!lines.slice(start).some((line) => KEYS.test(line))) return { help: '', from: lines.length };
+  const help = lines.slice(from).map((line) => line.trim());
+  return { help: help.join(' '), from };
 }
 
 const TMUX_KEYS: Readonly<Record<string, string>> = { enter: 'Enter', 'shift+tab': 'BTab' };

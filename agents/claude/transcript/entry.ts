@@ -156,9 +156,18 @@ function fromUser(data: Line): Content {
 
 const resultTexts = z.array(z.object({ text: z.string() }).catch({ text: '' }));
 
+/** What the model is told when a user declines; the words of the user come after it. */
+const DECLINED =
+  /^(?:The user doesn't want to (?:proceed with this tool use|take this action)|Permission for this tool use was denied)/;
+const WORDS = /\b(?:the|The) user said:\s*([^\n]*)/;
+
 /** The first line of a tool's output. "Exit code 1" alone says little, so the next line is added. */
 function firstLine(content: unknown): string {
   const text = typeof content === 'string' ? content : (resultTexts.safeParse(content).data?.[0]?.text ?? '');
+  if (DECLINED.test(text)) {
+    const words = WORDS.exec(text.slice(0, 2_000))?.[1]?.trim() ?? '';
+    return words === '' ? 'declined' : `declined: ${words}`;
+  }
   const lines = text
     .slice(0, 2_000)
     .replace(/<\/?tool_use_error>/g, '')

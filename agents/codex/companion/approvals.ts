@@ -28,6 +28,12 @@ export function askedBy(
       const more = { ...(reason ? { description: reason } : {}), ...unusual(base, params) };
       return { ...at, kind: 'permission', ...changeInput(changes, more), always: ['changes of these files'] };
     }
+    case 'mcpServer/elicitation/request': {
+      const { serverName, _meta } = request.params;
+      const always = _meta.persist.includes('session') ? { always: ['this tool, in this session'] } : {};
+      const tool = `${serverName}.${_meta.tool_name}`;
+      return { ...at, kind: 'permission', tool, input: _meta.tool_params ?? {}, ...always };
+    }
     case 'item/tool/requestUserInput': {
       const { questions } = request.params;
       if (questions.some(({ isSecret }) => isSecret)) return undefined;
@@ -123,9 +129,16 @@ export function serverAnswer(
     const answers = request.params.questions.map(({ id }, at) => [id, { answers: [decision.answers[at] ?? ''] }]);
     return { result: { answers: Object.fromEntries(answers) } };
   }
-  if (decision.kind === 'deny')
-    return { result: { decision: 'decline' }, ...(decision.reason === '' ? {} : { say: decision.reason }) };
+  const isTool = request.method === 'mcpServer/elicitation/request';
+  if (decision.kind === 'deny') {
+    const result = isTool ? { action: 'decline' } : { decision: 'decline' };
+    return { result, ...(decision.reason === '' ? {} : { say: decision.reason }) };
+  }
   if (decision.kind !== 'allow') return undefined;
+  if (isTool) {
+    const isForSession = decision.always && request.params._meta.persist.includes('session');
+    return { result: { action: 'accept', content: {}, ...(isForSession ? { _meta: { persist: 'session' } } : {}) } };
+  }
   if (!decision.always) return { result: { decision: 'accept' } };
   if (request.method === 'item/fileChange/requestApproval') return { result: { decision: 'acceptForSession' } };
   const always = alwaysOf(request.params.availableDecisions ?? []);

@@ -41,6 +41,19 @@ const notes = {
 const option = z.object({ label: z.string(), description: z.string().catch('') });
 
 const requests = {
+  /** Only for the approval of a tool. A form of the server itself is answered in the terminal. */
+  'mcpServer/elicitation/request': z.looseObject({
+    ...inTurn,
+    itemId: z.literal('').catch(''),
+    serverName: wordSchema,
+    requestedSchema: z.object({ properties: z.strictObject({}) }),
+    _meta: z.looseObject({
+      codex_approval_kind: z.literal('mcp_tool_call'),
+      tool_name: wordSchema,
+      tool_params: z.record(z.string(), z.unknown()).nullish(),
+      persist: z.array(z.unknown()).catch([]),
+    }),
+  }),
   'item/commandExecution/requestApproval': z.looseObject({
     ...inTurn,
     itemId: wordSchema,

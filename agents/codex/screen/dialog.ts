@@ -13,20 +13,23 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
   const above = rows.slice(0, from);
   const list = readOptions(above);
   const { which, full, start } = whichDialog(above, list);
-  const lines = above.slice(start, list.first).map(({ text }) => text.trim());
+  const lines = above.slice(start, list.first).map(({ text }) => text.trim().replace(UNANSWERED, '$1'));
   const words = lines.filter((line) => line !== '');
-  const isCounted = which === 'question';
+  const isForm = FORM.test(words[0] ?? '');
+  const isCounted = which === 'question' || isForm;
   const [title = '', ...text] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
   // What is hidden cannot be answered by its beginning.
   const isCut =
-    (start === 0 && (which === 'unknown' || which === 'permission')) || words.some((line) => CUT.test(line));
+    (start === 0 && (which === 'unknown' || which === 'permission')) ||
+    words.some((line) => CUT.test(line)) ||
+    (isForm && hidesArguments(lines));
   return {
     which,
     full,
     title: isCut ? '' : title,
     text: isCut ? words : text,
     form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
-    options: list.options.map((option) => withKey(which, option)),
+    options: list.options.map((option) => withKey(isCounted, option)),
     hasMore: list.hasMore,
     field: fieldOf(above.slice(list.first)),
     help: rows
@@ -41,6 +44,18 @@ const MOST_HELP_ROWS = 4;
 const KEYS =
   /^ *(?:Press )?(?:enter|tab|k|left\/right) (?:to|or|select|continue|confirm|keep|group|resume|edit|open|save|toggle)\b/u;
 const CUT = /\^a view all\b|^\[… \d+ lines\]|^\+ Show details$/u;
+
+/** A form of an MCP server, or the approval of one of its tools. */
+const FORM = /^Field \d+\/\d+/u;
+/** It comes with the first arrow key. */
+const UNANSWERED = /^(Field \d+\/\d+) \(\d+ required unanswered\)$/u;
+const MOST_ARGUMENTS = 3;
+
+/** Codex shows three arguments of a tool at most, each cut with dots, and says nothing about the others. They are below an empty row. */
+function hidesArguments(lines: readonly string[]): boolean {
+  const below = lines.slice(lines.indexOf('')).filter((line) => line !== '');
+  return below.length >= MOST_ARGUMENTS || below.some((line) => line.endsWith('...'));
+}
 
 /** By their first lines; true for a panel that the user opened. */
 const TITLES = [
@@ -130,13 +145,12 @@ function readOptions(rows: readonly AnsiRow[]): OptionList {
 
 const LETTER = / \((y|p|a|n|d|esc)\)$/u;
 
-/** The dialog for a permission shows its keys; in a question and in the other lists a digit picks at once. */
-function withKey(which: string, option: AgentDialogOption): AgentDialogOption {
+/** The dialog for a permission shows its keys; in a question, a form and the other lists a digit picks at once. */
+function withKey(isCounted: boolean, option: AgentDialogOption): AgentDialogOption {
   const letter = LETTER.exec(option.label)?.[1];
   if (letter !== undefined)
     return { ...option, label: option.label.replace(LETTER, ''), key: letter === 'esc' ? 'Escape' : letter };
-  if (which === 'question' && option.number !== undefined && option.number < 10)
-    return { ...option, key: String(option.number) };
+  if (isCounted && option.number !== undefined && option.number < 10) return { ...option, key: String(option.number) };
   return option;
 }
 

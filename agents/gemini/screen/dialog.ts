@@ -29,7 +29,7 @@ export function findGeminiDialog(screen: readonly AnsiRow[]): AgentDialog | unde
   const headAt = asks ? words.length - 1 : words.findIndex((line) => titleLine.test(line));
   const titleAt = which === 'question' ? questionAt(words, headAt) : headAt;
   // A part that is hidden cannot be answered by the rest.
-  const isCut = start < 0 || words.some(saysCut);
+  const isCut = start < 0 || words.some(saysCut) || inside.some(isEmptyFrame);
   return {
     which,
     full,
@@ -51,6 +51,11 @@ const CUT_LINES = /^\.\.\. (?:first|last) \d{1,9} lines/iu;
 /** A part of what is asked is not on the screen. */
 function saysCut(line: string): boolean {
   return CUT_LINES.test(line) || (/\bhidden\b/iu.test(line) && /\b(?:Ctrl\+O|ctrl-o|to show)\b/iu.test(line));
+}
+
+/** In a small pane, nothing of the command has room. */
+function isEmptyFrame(line: string, at: number, lines: readonly string[]): boolean {
+  return /^╭─+╮$/u.test(line.trim()) && /^╰─+╯$/u.test(lines[at + 1]?.trim() ?? '');
 }
 
 const PERMISSION = /^(?:Allow execution of|Apply this change\?|Do you want to (?:proceed|allow)|Allow\b)/mu;

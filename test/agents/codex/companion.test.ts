@@ -154,6 +154,59 @@ describe('a command that the server asks about', () => {
   });
 });
 
+describe('a tool of an MCP server that the server asks about', () => {
+  const TOOL = 'mcpServer/elicitation/request';
+  const given = {
+    command: `git log ${'x'.repeat(80)} && rm -rf build`,
+    depth: 2,
+    path: 'a',
+    quiet: true,
+    zw: 'a\u200bb',
+  };
+  const meta = {
+    codex_approval_kind: 'mcp_tool_call',
+    persist: ['session', 'always'],
+    tool_name: 'run',
+    tool_params: given,
+  };
+  const params = {
+    threadId: 't',
+    turnId: 'u',
+    serverName: 'files',
+    mode: 'form',
+    _meta: meta,
+    message: 'Allow the files MCP server to run tool "run"?',
+    requestedSchema: { type: 'object', properties: {} },
+  };
+  const request = parseRequest(TOOL, 1, params) as ServerRequest;
+
+  it('is shown with all its arguments, which the dialog cuts', () => {
+    const always = ['this tool, in this session'];
+    expect(askedBy(base, request, [])).toMatchObject({ kind: 'permission', tool: 'files.run', always });
+    expect(askedBy(base, request, [])?.input).toEqual(given);
+  });
+
+  it.each([
+    [{ kind: 'allow', always: false } as const, { action: 'accept', content: {} }],
+    [{ kind: 'allow', always: true } as const, { action: 'accept', content: {}, _meta: { persist: 'session' } }],
+    [{ kind: 'deny', reason: '' } as const, { action: 'decline' }],
+  ])('is answered: %o', (decision, result) => {
+    expect(serverAnswer(request, decision)?.result).toEqual(result);
+  });
+
+  it('is allowed once if more is not offered', () => {
+    const once = parseRequest(TOOL, 1, { ...params, _meta: { ...meta, persist: null } }) as ServerRequest;
+    expect(askedBy(base, once, [])).not.toHaveProperty('always');
+    expect(serverAnswer(once, { kind: 'allow', always: true })?.result).toEqual({ action: 'accept', content: {} });
+  });
+
+  it('is no form of the MCP server itself, which stays in the terminal', () => {
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } };
+    expect(parseRequest(TOOL, 1, { ...params, requestedSchema })).toBeUndefined();
+    expect(parseRequest(TOOL, 1, { ...params, _meta: null })).toBeUndefined();
+  });
+});
+
 describe('a change of files that the server asks about', () => {
   const request = parseRequest(CHANGE, 8, { threadId: 't', turnId: 'u', itemId: 'i', reason: null }) as ServerRequest;
   const add = { path: '/new.txt', kind: { type: 'add' }, diff: 'hello\n' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { codex } from '../../../agents/codex/driver.ts';
-import type { AgentDialog } from '../../../agents/screen.ts';
+import { type AgentDialog, isCutDialog } from '../../../agents/screen.ts';
 import { isSafeScreen, screensOf, withoutColours } from '../../support/recorded-screens.ts';
 
 const { recorded, find, read, readNamed } = screensOf('codex');
@@ -176,5 +176,29 @@ describe('a text for Codex', () => {
   it('is awaited by its end, if that is long enough to be unique', () => {
     expect(shownText('please look at the tests')?.parts).toContain('pleaselookatthetests');
     expect(shownText('hi')?.parts).toEqual(['[PastedContent']);
+  });
+});
+
+describe('the approval of a tool of an MCP server', () => {
+  it('has its question as the title, and its arguments as the text', () => {
+    const dialog = dialogOf('dialog-permission-tool');
+    expect(dialog.title).toBe('Allow the files MCP server to run tool "run"?');
+    expect(dialog.text).toEqual(['Field 1/1', 'depth: 2', 'path: notes.md']);
+    expect(isCutDialog(readNamed('dialog-permission-tool'))).toBe(false);
+  });
+
+  it('stays the same while the highlighted option moves, and each option has its key', () => {
+    const [first, second] = ['', '-second'].map((end) => dialogOf(`dialog-permission-tool${end}`));
+    expect(second?.text).toEqual(first?.text);
+    expect(second?.options.map(({ key }) => key)).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('counts as cut if an argument is, or if there may be more of them', () => {
+    expect(isCutDialog(readNamed('dialog-permission-tool-long'))).toBe(true);
+    const { ansi, facts } = find('dialog-permission-tool');
+    const shows = (from: string, to: string) => isCutDialog(read(ansi.replace(from, to), facts));
+    expect(shows('depth: 2', `depth: ${'x'.repeat(57)}...`)).toBe(true);
+    expect(shows('path: notes.md\n\n', 'path: notes.md\n  quiet: true\n')).toBe(true);
+    expect(shows('depth: 2', 'depth: 3')).toBe(false);
   });
 });

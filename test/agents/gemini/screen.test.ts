@@ -60,6 +60,16 @@ describe('a dialog of Gemini CLI', () => {
     }
   });
 
+  it('has no title if the pane has no room for the command', () => {
+    const { ansi, facts } = find('dialog-permission-shell');
+    const rows = ansi.split('\n');
+    const at = rows.findIndex((row) => row.includes('curl') && /│.*│.*│.*│/u.test(row));
+    expect(at).toBeGreaterThan(0);
+    const without = ['', ...rows.toSpliced(at, 1)].join('\n');
+    expect(read(ansi, facts)).toMatchObject({ which: 'permission', title: 'Allow execution of [Shell]?' });
+    expect(read(without, facts)).toMatchObject({ which: 'permission', title: '' });
+  });
+
   it('for a question has its text as the title, and the field for own words is no option with a key', () => {
     const { title, options } = dialogOf('dialog-question');
     expect(title).toBe('Which database should we use?');

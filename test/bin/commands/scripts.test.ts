@@ -119,7 +119,7 @@ describe('an agent that asks something before it starts', () => {
     const program = `#!${process.execPath}
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-process.stdout.write('\\x1b[H\\x1b[2J' + readFileSync('${screen}', 'utf8').trimEnd().replaceAll('\\n', '\\r\\n'));
+process.stdout.write('\\x1b[?25l\\x1b[H\\x1b[2J' + readFileSync('${screen}', 'utf8').trimEnd().replaceAll('\\n', '\\r\\n'));
 process.stdin.setRawMode(true);
 process.stdin.once('data', () => {
   process.stdin.setRawMode(false);

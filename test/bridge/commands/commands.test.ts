@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { outsideCode } from '../../support/markdown.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { aWhile, openSuggestions, type Setting, screenOf, startSetting, WAIT } from '../bridge-setup.ts';
+import { projectEntry } from '../project-setup.ts';
 import { linked } from '../tap-message.ts';
 
 const sessions = (setting: Setting) => setting.machine.tmux.call('list-sessions', '-F', '#{session_name}').split('\n');
@@ -200,6 +201,35 @@ describe('!sh', () => {
     await setting.answer(claude, /it's 2\nerr\n\[exit code 3\]/);
     expect(claude.noted()).toEqual([]);
   });
+
+  it('runs in the directory where the session is now, and in a channel without a project in the home directory, and says so', async () => {
+    const [shop, elsewhere] = [tempFolder(), tempFolder()];
+    const setting = await startSetting({ file: { allowShell: true } });
+    const { channelId } = setting.workspace;
+    await setting.say(channelId, '!sh pwd');
+    const home = setting.machine.env.HOME ?? '';
+    expect((await setting.answer(channelId, /^-# In/)).content).toBe(
+      `-# In \`${home}\` on \`laptop\`:\n\`\`\`\n${home}\n\`\`\``,
+    );
+    await setting.say(channelId, `!new web ${shop} -- sh`);
+    const thread = linked((await setting.answer(channelId, /^▶️ `web` is up/)).content);
+    await setting.say(thread, '!sh pwd');
+    await setting.answer(thread, new RegExp(`^-# In \`${shop}\` on \`laptop\`:\n\`\`\`\n${shop}\n`));
+    await setting.untilMarked(await setting.say(thread, `cd ${elsewhere}`), '✅');
+    await setting.say(thread, '!sh pwd');
+    await setting.answer(thread, new RegExp(`\n${elsewhere}\n`));
+  });
+});
+
+it('!sh in the channel of a project runs in its directory', async () => {
+  const path = tempFolder();
+  const setting = await startSetting({
+    file: { allowShell: true },
+    servers: (own) => [{ ...own, projects: [projectEntry({ path, channel: own.channel })], onlyProjects: true }],
+  });
+  const { channelId } = setting.workspace;
+  await setting.say(channelId, '!sh pwd');
+  await setting.answer(channelId, new RegExp(`^-# In \`${path}\` on \`laptop\`:\n\`\`\`\n${path}\n`));
 });
 
 describe('!sessions and !help', () => {

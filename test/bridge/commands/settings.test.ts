@@ -12,7 +12,7 @@ import { startPromptPane } from '../../support/prompt-pane.ts';
 import { tempFolder } from '../../support/temp-home.ts';
 import { openSuggestions, startSetting, WAIT } from '../bridge-setup.ts';
 import { writeAgent } from '../project-setup.ts';
-import { linked } from '../tap-message.ts';
+import { linked, tap } from '../tap-message.ts';
 
 /** A server whose only channel is that of one project, and a fake Claude Code that notes how it was started. */
 async function inProject(defaults: ServerConfig['projects'][number]['defaults'], mayBypass = false) {
@@ -104,13 +104,15 @@ describe('!set', () => {
     const thread = await start('!new cart');
     const settings = () => setting.shared.threads.registry.get(thread)?.settings;
     await setting.say(thread, '!set model haiku');
-    const reply = await setting.answer(thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread\./);
+    const reply = await setting.answer(thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model haiku`\./);
     await setting.untilMarked(reply, '✅');
+    await setting.answer(thread, /Set model to haiku\n```\n⚙️ \*\*model\*\*: `haiku`, from this thread\.$/);
     await setting.say(thread, '!set progress quiet');
     await setting.answer(thread, /^⚙️ \*\*progress\*\*: `quiet`/);
     expect(settings()).toEqual({ model: 'haiku', progress: 'quiet' });
     await setting.say(thread, '!set model default');
-    await setting.untilMarked(await setting.answer(thread, /^⚙️ \*\*model\*\*: `opus`, from its project\./), '✅');
+    await setting.untilMarked(await setting.answer(thread, /^⚙️ .*sent to Claude as `\/model opus`\./), '✅');
+    await setting.answer(thread, /Set model to opus\n```\n⚙️ \*\*model\*\*: `opus`, from its project\.$/);
     expect(settings()).toEqual({ progress: 'quiet' });
     expect(claude.noted().map(({ kind, text }) => [kind, text])).toEqual([
       ['slash', '/model haiku'],
@@ -124,6 +126,38 @@ describe('!set', () => {
     await setting.say(channel, '!set model opus');
     await setting.answer(channel, /Use this in a session’s thread/);
     expect(settings()).toEqual({ progress: 'quiet' });
+  });
+});
+
+describe('!set model, where Claude asks to confirm it,', () => {
+  async function asked() {
+    const { setting, start, claude } = await inProject({});
+    const thread = await start('!new cart --model sonnet');
+    await claude.tell('asksModel', true);
+    await setting.say(thread, '!set model opus');
+    const card = await setting.answer(thread, /Switch model\?/);
+    const model = () => setting.shared.threads.registry.get(thread)?.settings?.model;
+    return { setting, thread, card, model };
+  }
+
+  it('changes nothing before it is taken, or if it is declined', async () => {
+    const { setting, thread, card, model } = await asked();
+    expect(model()).toBe('sonnet');
+    await tap(setting, card, 'No, go back');
+    await setting.answer(
+      thread,
+      /Kept model as Sonnet 5\n```\n⚙️ \*\*model\*\* was not changed: `sonnet`, from this thread\.$/,
+    );
+    await setting.say(thread, '!set');
+    await setting.answer(thread, /^\*\*model\*\*: `sonnet`, from this thread\./);
+    expect(model()).toBe('sonnet');
+  });
+
+  it('is in force when it was taken', async () => {
+    const { setting, thread, card, model } = await asked();
+    await tap(setting, card, 'Yes, switch');
+    await setting.answer(thread, /Set model to opus\n```\n⚙️ \*\*model\*\*: `opus`, from this thread\.$/);
+    expect(model()).toBe('opus');
   });
 });
 
@@ -194,7 +228,7 @@ describe('Shift-Tab is pressed', () => {
     ['until the footer shows the wanted mode', 'plan', ['normal', 'acceptEdits'], 'press'],
     ['no more when the footer shows it', 'plan', ['normal', 'acceptEdits', 'plan'], 'done'],
     ['for a full round at most', 'bypassPermissions', ['normal', 'acceptEdits', 'plan', 'normal'], 'not-offered'],
-    ['no more if nothing changes', 'plan', ['normal', 'normal'], 'not-offered'],
+    ['no more if nothing changes', 'plan', ['normal', 'normal'], 'not-taken'],
     ['until the mode that asks for everything', 'default', ['plan', 'auto', 'normal'], 'done'],
   ] as const)('%s', (_, wanted, seen, step) => {
     expect(modeStep(wanted, seen, claude.modes?.names ?? {})).toBe(step);
@@ -215,3 +249,36 @@ it('!set mode says that the mode has changed if a dialog opens before it is the 
     /asking for permission.* so it is in another mode than it was: look with `!status`/,
   );
 });
+
+it('!set mode presses no second key while the agent may still take the first one', async () => {
+  const setting = await startSetting();
+  const { machine } = setting;
+  const pane = await startPromptPane(machine, 'web', { report: (env, input) => machine.write(env, input) });
+  await pane.show('empty-fresh'); // and nothing else: it does not react
+  const pressed = () => machine.tmux.call('show-options', '-pqv', '-t', '=web:', '@threadmux_keys');
+  const said = async () =>
+    (await setting.answers(pane.thread)).filter(({ content }) => /has not reacted/.test(content));
+  await setting.say(pane.thread, '!set mode plan');
+  await vi.waitFor(async () => expect(await said()).toHaveLength(1), WAIT);
+  const first = pressed();
+  expect(first).not.toBe('');
+  await setting.say(pane.thread, '!set mode plan');
+  await vi.waitFor(async () => expect(await said()).toHaveLength(2), WAIT);
+  expect(pressed()).toBe(first);
+});
+
+it.each(['busy-empty-box', 'empty-background-agent', 'empty-background-task'])(
+  '!set mode presses no key while the agent works (%s): on the way, it would allow edits',
+  async (shown) => {
+    const setting = await startSetting();
+    const { machine } = setting;
+    const pane = await startPromptPane(machine, 'web', { report: (env, input) => machine.write(env, input) });
+    await pane.show(shown);
+    await setting.say(pane.thread, '!set mode plan');
+    await setting.answer(
+      pane.thread,
+      /Claude is working, and the key leads through modes in which edits need no permission/,
+    );
+    expect(machine.tmux.call('show-options', '-pqv', '-t', '=web:', '@threadmux_keys')).toBe('');
+  },
+);

@@ -116,6 +116,23 @@ describe('the card of every recorded dialog', () => {
     ]);
   });
 
+  it.each(['2.1.197', '2.1.325'])('shows the ticks of a list, and belongs to them: %s', (version) => {
+    const dialog = find(`${version}/80x24/dialog-server-several`);
+    expect(cardDraft(dialog, 'p', 'Claude').content).toContain('\n❯ [✔] database\n  [✔] files\n');
+    expect(labelsOf(dialog)).toEqual([['Esc', '↑', '↓', 'Space', 'Enter']]);
+    const options = dialog.options.map((one) => ({ ...one, label: one.label.replace('[✔] files', '[ ] files') }));
+    expect(dialogPrint(PANE, { ...dialog, options })).not.toBe(dialogPrint(PANE, dialog));
+    expect(dialogPrint(PANE, { ...dialog, help: 'Enter to delete' })).not.toBe(dialogPrint(PANE, dialog));
+  });
+
+  it('has no key that confirms a list of which only a part is shown, and says so', () => {
+    const dialog = find('2.1.197/80x24/dialog-server-more');
+    expect(labelsOf(dialog)).toEqual([['Esc', '↑', '↓']]);
+    const { content } = cardDraft(dialog, 'p', 'Claude');
+    expect(content).toContain('A part of it is not on the screen.');
+    expect(content).toContain('7 new MCP servers found');
+  });
+
   it('links only to the login page of Claude itself', () => {
     const dialog = find('2.1.325/80x24/dialog-login-url');
     expect(cardDraft(dialog, 'p'.repeat(16), 'Claude').content).toMatch(/^<https:\/\/claude\.com\/\S+>$/m);
@@ -207,6 +224,17 @@ describe('words from the screen', () => {
     const warning = 'A part of it is not on the screen.';
     expect(cardDraft(find('2.1.197/40x15/dialog-permission-bash'), 'p', 'Claude').content).toContain(warning);
     expect(cardDraft(find('2.1.197/80x24/dialog-permission-bash'), 'p', 'Claude').content).not.toContain(warning);
+  });
+
+  it('have no Enter if a part of them is not on the screen, and are others if something was scrolled away', () => {
+    const whole: AgentDialog = { ...find('2.1.197/80x24/dialog-permission-bash'), form: 'unknown' };
+    const cut = { ...whole, title: '' };
+    const [entersWhole, entersCut] = [whole, cut].map((one) =>
+      JSON.stringify(cardDraft(one, 'p', 'Claude').components).includes('key-Enter'),
+    );
+    expect([entersWhole, entersCut]).toEqual([true, false]);
+    expect(dialogPrint(PANE, whole, 1)).toBe(dialogPrint(PANE, whole, 2));
+    expect(dialogPrint(PANE, cut, 1)).not.toBe(dialogPrint(PANE, cut, 2));
   });
 });
 

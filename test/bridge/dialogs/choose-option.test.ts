@@ -6,8 +6,11 @@ import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { claude } from '../../../agents/claude/driver.ts';
 import { dialogPatterns } from '../../../agents/screen-fingerprint.ts';
+import { chooseOption, seeDialog } from '../../../bridge/dialogs/choose-option.ts';
+import type { ThreadRecord } from '../../../threads/registry.ts';
 import { pressInDialog } from '../../../tmux/keys.ts';
 import { lookAtPane } from '../../../tmux/look.ts';
+import { screensOf } from '../../support/recorded-screens.ts';
 import { startRawPane, startTmux } from '../../support/tmux-server.ts';
 
 const asking = (command: string) =>
@@ -66,6 +69,29 @@ it('a command with very many signs does not stop the tmux server', async () => {
     kind: 'pressed',
   });
   expect(cpuSeconds(pane.serverPid) - before).toBeLessThan(2); // it was at least three
+});
+
+it.each([
+  ['codex', 'dialog-permission-tool', 'Allow'],
+  ['codex', 'dialog-model', 'GPT-6.1-Sol (current)'],
+] as const)('the highlighted option is taken: %s, %s', async (agent, name, label) => {
+  const { ansi } = screensOf(agent).find(name);
+  const server = startTmux();
+  const file = join(server.dir, 'shows');
+  writeFileSync(file, ansi.trimEnd().replaceAll('\n', '\r\n'));
+  const words = ['new-session', '-d', '-x', '120', '-y', '40', '-P', '-F', '#{pane_id} #{pane_pid} #{pid}'];
+  const [paneId = '', panePid, serverPid] = server.call(...words, `stty raw -echo; cat ${file}; exec cat`).split(' ');
+  const pane = { paneId, panePid: Number(panePid), serverPid: Number(serverPid) };
+  const record = { ...pane, thread: '1', agent, command: 'cat', claudeSession: 'any', shell: 'no' } as ThreadRecord;
+  const seen = await vi.waitFor(async () => {
+    const now = await seeDialog({ tmux: server.tmux, record });
+    if (now === undefined) throw new Error('not drawn yet');
+    return now;
+  });
+  const { dialog, print } = seen;
+  const option = dialog.options.findIndex(({ selected }) => selected);
+  const chosen = await chooseOption({ tmux: server.tmux, record }, print, { do: 'choose', option });
+  expect(chosen).toMatchObject({ kind: 'chosen', label });
 });
 
 function cpuSeconds(pid: number): number {

@@ -161,6 +161,9 @@ describe('the page', () => {
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'; script-src 'self'");
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(html).not.toMatch(/<script[^>]*>[^<]|\son\w+=|style=/);
+    // Its policy allows no picture with an address.
+    const { icons } = (await (await fetch(`${workspace.url}/app.webmanifest`)).json()) as { icons: { src: string }[] };
+    expect(icons.map(({ src }) => src.split(',')[0])).toEqual(['data:image/svg+xml']);
     for (const asset of ['/page.js', '/page.css']) expect((await fetch(workspace.url + asset)).status).toBe(200);
   });
 

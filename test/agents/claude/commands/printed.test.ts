@@ -26,6 +26,26 @@ it('reads the lines of the system and of the user, without colours, with their a
   ]);
 });
 
+it('names the command of each output', () => {
+  const command = (uuid: string, name: string, args: string) =>
+    line(uuid, {
+      type: 'system',
+      content: `<command-name>${name}</command-name>\n  <command-message>m</command-message>\n  <command-args>${args}</command-args>`,
+    });
+  const lines = [
+    command('a', '/model', ''),
+    line('b', { type: 'system', parentUuid: 'a', content: printed('Kept model as Sonnet 5') }),
+    command('c', '/model', 'opus'),
+    line('d', { type: 'user', parentUuid: 'c', message: { content: printed('Set model to Opus') } }),
+    line('e', { type: 'system', parentUuid: null, content: printed('of nobody') }),
+  ];
+  expect(read(...lines)).toMatchObject([
+    { uuid: 'b', command: '/model' },
+    { uuid: 'd', command: '/model opus' },
+    { uuid: 'e', command: '' },
+  ]);
+});
+
 it.each([
   ['no output', ''],
   ['a closed panel', 'Settings dialog dismissed'],

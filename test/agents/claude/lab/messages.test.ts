@@ -177,26 +177,33 @@ describe('a command in a thread:', () => {
   it('!set gives a model to Claude, also while it works, and what Claude asks is a card', async () => {
     await demo.submit('hello');
     await demo.idle();
-    const confirm = async () => {
+    const confirm = async (label = 'Yes') => {
       const card = await cardShown(demo.thread, /^🔔 \*\*Switch model\?\*\*/);
-      await lab.person.tap(demo.thread, card.id, buttonOf(card, 'Yes'));
-      await closedAs(card, /^✅ \*\*Switch model\?\*\* Yes/);
+      await lab.person.tap(demo.thread, card.id, buttonOf(card, label));
+      await closedAs(card, new RegExp(`^✅ \\*\\*Switch model\\?\\*\\* ${label}`));
       await demo.idle();
     };
     await demo.say('!set model haiku');
-    const reply = await cardShown(demo.thread, /^⚙️ \*\*model\*\*: `haiku`, from this thread/);
+    await confirm('No');
+    await cardShown(demo.thread, /Kept model as [^⚙]*```\n⚙️ \*\*model\*\* was not changed: as Claude itself is set\.$/);
+    expect(demo.record().settings?.model).toBeUndefined();
+    await demo.say('!set model haiku');
+    const reply = await cardShown(demo.thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model haiku`/);
     await confirm();
     await demo.marked(reply, '✅');
+    await cardShown(demo.thread, /Set model to [^⚙]*```\n⚙️ \*\*model\*\*: `haiku`, from this thread\.$/);
+    expect(demo.record().settings?.model).toBe('haiku');
     expect(demo.screen()).toMatch(/Set model to .*Haiku/);
     await demo.submit('hello again');
     await demo.idle();
     await demo.submit('slow 5');
     await demo.say('!set model default');
-    await cardShown(demo.thread, /^⚙️ \*\*model\*\*: as Claude itself is set/);
+    await cardShown(demo.thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model default`/);
     await confirm();
+    await cardShown(demo.thread, /Set model to [^⚙]*```\n⚙️ \*\*model\*\*: as Claude itself is set\.$/);
   });
 
-  it('!set changes the mode until the footer says it, also while Claude works, and says what it cannot change', async () => {
+  it('!set changes the mode until the footer says it, not while Claude works, and says what it cannot change', async () => {
     await demo.idle();
     const answer = async (mode: string, content: RegExp) => {
       const order = await demo.say(`!set mode ${mode}`);
@@ -214,6 +221,9 @@ describe('a command in a thread:', () => {
       await vi.waitFor(async () => expect(await demo.read()).toMatchObject({ kind: 'empty', mode: shown }), PATIENCE);
     }
     await demo.submit('slow 6');
+    await answer('plan', /Claude is working, and the key leads through modes in which edits need no permission/);
+    await demo.idle();
+    expect(await demo.read()).toMatchObject({ mode: 'normal' });
     await answer('plan', /Claude is in this mode now\./);
     await answer('dontAsk', /Claude does not offer this mode while it runs, and is in `plan` mode/);
     await answer('default', /Claude is in this mode now\./);

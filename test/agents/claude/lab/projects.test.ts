@@ -86,7 +86,7 @@ it('a declared session on another host starts by itself, takes settings, and ano
   await says(lab, auto.thread, /^⚙️ \*\*mode\*\*: `plan`, from this thread\. Claude is in this mode now\./);
   expect(screen('auto')).toContain('plan mode on');
   await auto.say('!set model haiku');
-  const set = await says(lab, auto.thread, /^⚙️ \*\*model\*\*: `haiku`/);
+  const set = await says(lab, auto.thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model haiku`/);
   await auto.marked(set, '✅');
   await auto.say('!status');
   await says(lab, auto.thread, /`project`, branch `main`/);

@@ -247,6 +247,22 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     demo.press('C-u');
   });
 
+  it('shows no answer that was chosen here when the question is cancelled in the terminal', async () => {
+    const { message, outcome } = await ask('ask2');
+    await tap(message, '1. SQLite');
+    const second = await promptIn(lab, demo.thread, /\(2 of 2\)/);
+    const menu = buttonsOf(second).find(({ options }) => options !== undefined);
+    await lab.person.choose(demo.thread, message.id, menu?.custom_id ?? '', [menu?.options?.[0]?.value ?? '']);
+    await promptIn(lab, demo.thread, /Your answers/);
+    await dialogIs(/Which database should we use/);
+    demo.press('Escape');
+    expect(await verdictOf(lab, message)).toBe('⏹️ Cancelled in the terminal.');
+    expect((await messageNow(lab, message)).content).not.toMatch(/✔|Your answers/);
+    expect((await outcome()).isError).toBe(true);
+    await says(/✘ AskUserQuestion · declined$/m);
+    demo.press('C-u');
+  });
+
   it('stays open in the thread while a question is half answered in the terminal', async () => {
     const { message, outcome } = await ask('ask2');
     await dialogIs(/Which database should we use/);

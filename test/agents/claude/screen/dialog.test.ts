@@ -143,6 +143,8 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     [...SERVER, `>${ALONE}`],
     [`>${SERVER[0]}`, SERVER[1] ?? '', ALONE],
   ),
+  'server-several': unknown('2 new MCP servers found in this project'),
+  'server-more': unknown(''),
   theme: choice('Theme', [...THEMES, 'New custom theme…'], marked([...THEMES, 'New custom theme…'])),
   trust: choice(
     'Accessing workspace:',
@@ -353,4 +355,62 @@ describe('a plan to approve', () => {
   it('has no title if its beginning is not on the screen', () => {
     expect(see([' ☐ Write the tests', ...end])).toMatchObject({ which: 'plan', title: '' });
   });
+});
+
+describe('a question', () => {
+  const edge = '─'.repeat(80);
+  const keys = 'Enter to select · ↑/↓ to navigate · Esc to cancel';
+  const see = (lines: readonly string[]) => findDialog(parseAnsi(`${lines.join('\n')}\n`), 80) as AgentDialog;
+
+  it('is read in full although its text contains an edge and another question', () => {
+    const dialog = see([
+      ...['❯ go', '', edge, ' ☐ Wipe', '', 'May I wipe the database?', edge, ' ☐ Tidy', '', 'May I format it?', ''],
+      ...['\u001b[34m❯ 1. Yes\u001b[39m', '  2. No', edge, '  3. Chat about this', '', keys],
+    ]);
+    expect(dialog).toMatchObject({ which: 'question', title: 'May I wipe the database?' });
+    expect(dialog.text).toContain('May I format it?');
+    expect(labels(dialog)).toEqual(['>Yes', 'No', 'Chat about this']);
+  });
+
+  it('with previews has its text and its options, although the line below them has no number', () => {
+    const dialog = see([
+      ...['❯ go', '', edge, ' ☐ Dep', '', 'Deploy where?', ''],
+      ...['\u001b[34m❯ 1. Delete production\u001b[39m     ┌─────────┐', '  2. Staging               │ drop it │'],
+      ...['                           └─────────┘', '', edge, '  Chat about this', '', keys],
+    ]);
+    const { title, text, options } = dialog;
+    const all = JSON.stringify([title, text, options]);
+    for (const part of ['Deploy where?', 'Delete production', 'Staging', 'drop it']) expect(all).toContain(part);
+  });
+});
+
+it('a command keeps its lines that look like a frame', () => {
+  const { text, options } = findDialog(
+    parseAnsi(
+      [
+        ...['─'.repeat(80), ' Bash command', '', '   cat <<"────"', '   Hello', '   ────', '   touch x', ''],
+        ...[' Do you want to proceed?', ' \u001b[34m❯ 1. Yes\u001b[39m', "   2.Yes, and don't ask again for touch x"],
+        ...['   3. No', '', ' Esc to cancel · Tab to amend', ''],
+      ].join('\n'),
+    ),
+    80,
+  ) as AgentDialog;
+  expect(text.map((line) => line.trim())).toContain('────');
+  expect(options.map(({ label }) => label)).toEqual(['Yes', "Yes, and don't ask again for touch x", 'No']);
+});
+
+it('a list of servers is cut if a row of it is a part of a name', () => {
+  const row = (name: string) => `   [✔] ${name}`;
+  const server = (rows: readonly string[]) =>
+    findDialog(
+      parseAnsi(
+        [
+          ...['─'.repeat(80), ' 3 new MCP servers found in this project', '', ' Select any you wish to enable.', ''],
+          ...[' \u001b[34m❯ [✔] a\u001b[39m', ...rows, ' Space to select · Enter to confirm · Esc to reject all', ''],
+        ].join('\n'),
+      ),
+      80,
+    ) as AgentDialog;
+  expect(server([row('b'), row('c')])).toMatchObject({ title: '3 new MCP servers found in this project' });
+  expect(server([row('b'), '       [✔] c'])).toMatchObject({ title: '' });
 });

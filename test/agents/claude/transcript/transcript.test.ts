@@ -227,6 +227,33 @@ describe('a message in very many lines', () => {
   });
 });
 
+describe('a tool that the user declined', () => {
+  const rejected = 'The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file).';
+  it.each([
+    ['Esc', `The user doesn't want to proceed with this tool use. ${rejected} STOP what you are doing and wait.`, ''],
+    ['Esc while it ran', "The user doesn't want to take this action right now. STOP what you are doing and wait.", ''],
+    [
+      'words',
+      `The user doesn't want to proceed with this tool use. ${rejected} To tell you how to proceed, the user said:\nUse tmp\nplease`,
+      ': Use tmp',
+    ],
+    ['a subagent', `Permission for this tool use was denied. ${rejected} Try a different approach.`, ''],
+    [
+      'words to a subagent',
+      `Permission for this tool use was denied. ${rejected} The user said:\nUse tmp`,
+      ': Use tmp',
+    ],
+  ])('does not show the text that is meant for the model (%s)', async (_, content, words) => {
+    const tool = { type: 'tool_use', id: 't', name: 'Bash', input: {} };
+    const result = { type: 'tool_result', tool_use_id: 't', is_error: true, content };
+    const uses = { type: 'assistant', uuid: 'a', message: { id: 'm', content: [tool], stop_reason: 'tool_use' } };
+    const turn = await readTurn(
+      fileWith(lines(human('go'), uses, { ...human('result'), message: { content: [result] } })),
+    );
+    expect(turn?.tools).toMatchObject([{ outcome: 'error', failure: `declined${words}` }]);
+  });
+});
+
 describe('toolAnswered', () => {
   it.each([
     ['toolu_00000003', 'ok'],
