@@ -60,22 +60,26 @@ const kill: Readonly<Record<string, (all: RemoteProgram, scripts: readonly numbe
   'the script that gives the answer': async (_, scripts) => killAll(scripts),
 };
 
-const ANSWER_STEPS = ['give before', 'give after', 'taken before', 'taken after'] as const;
+/** An answer that is not taken within seconds is withdrawn: that step is the last one before the kill. */
+const ANSWER_STEPS = ['give before', 'give after', 'taken after', 'taken before'] as const;
 
 it('a prompt on a host is allowed once, whatever is killed at a step of the answer or of its post', {
   timeout: 600_000,
 }, async () => {
   const all = await start();
   const panes = await Promise.all(ANSWER_STEPS.map((_, n) => all.pane(`web-${n}`)));
-  let asked = 0;
+  let cards = 0;
   for (const victim of Object.keys(kill)) {
     const isScript = victim === 'the script that gives the answer';
     // One prompt waits at each step, and the victim is killed once for all of them.
-    const waiting = [];
-    for (const [n, pane] of panes.slice(0, isScript ? 2 : undefined).entries()) {
-      const [step = '', when = ''] = ANSWER_STEPS[n]?.split(' ') ?? [];
+    const asked = [];
+    for (const pane of panes.slice(0, isScript ? 2 : undefined)) {
       await pane.show('dialog-permission-bash');
-      const { hook, message } = await pane.ask();
+      asked.push({ pane, ...(await pane.ask()) });
+    }
+    const waiting = [];
+    for (const [n, { pane, hook, message }] of asked.entries()) {
+      const [step = '', when = ''] = ANSWER_STEPS[n]?.split(' ') ?? [];
       const stopped = all.stopAt(step, when as 'before' | 'after');
       await pane.allow(message);
       waiting.push({ pane, hook, message, at: `${victim}, ${step} ${when}`, ...(await stopped) });
@@ -91,8 +95,8 @@ it('a prompt on a host is allowed once, whatever is killed at a step of the answ
       pane.result();
       expect(await verdictOf(all.workspace, message, 30_000), at).toBe(ALLOWED);
     }
-    asked += waiting.length;
-    expect((await Promise.all(panes.map(({ cards }) => cards()))).flat()).toHaveLength(asked);
+    cards += waiting.length;
+    expect((await Promise.all(panes.map((pane) => pane.cards()))).flat()).toHaveLength(cards);
   }
   const [pane] = panes as [(typeof panes)[0]];
   for (const when of ['before', 'after'] as const) {
