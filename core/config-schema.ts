@@ -105,6 +105,14 @@ export const configSchema = z.strictObject({
     .default(true)
     .describe('tell Claude at the start of a session how to send a file'),
   allowShell: z.boolean('must be true or false').default(false).describe('allow !sh, and typing into a plain shell'),
+  port: z
+    .int('must be a whole number from 0 to 65535')
+    .min(0, 'must be a whole number from 0 to 65535')
+    .max(65_535, 'must be a whole number from 0 to 65535')
+    .optional()
+    .describe(
+      'port of the local workspace (7420, or a free one); 0: another one at each start, for machines with users you do not trust',
+    ),
   slashCommands: z
     .array(
       z.string().regex(/^\/[a-z][a-z0-9:_-]*$/, 'must be a command such as "/compact"'),

@@ -153,8 +153,8 @@ interface Running extends Pick<Bridge, 'states' | 'onView'> {
   stop(): Promise<void>;
 }
 
-/** Uses the same port every time, so that browsers stay signed in; another one if it is in use. */
-async function serve({ home, log }: CliContext, { port, listen }: UpOptions): Promise<Workspace> {
+/** Uses the same port every time, so that browsers stay signed in; another one if it is in use, and with port 0. */
+async function serve({ home, log, config }: CliContext, { port = config.port, listen }: UpOptions): Promise<Workspace> {
   // Loaded only if needed, to save memory.
   const { startWorkspace } = await import('../../workspace/server.ts');
   const start = (at: number) =>

@@ -3,10 +3,9 @@
 
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { PROGRAM } from '../bin/cli.ts';
 import { atEnd } from '../support/at-end.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Machine, startMachine } from '../support/hook-process.ts';
 import { ended, startUp } from '../support/start-up.ts';
 import { enter, type Person } from '../support/workspace.ts';
@@ -55,12 +54,4 @@ export async function startProgram({ file }: { readonly file?: object } = {}): P
 
 function newLink({ env }: Machine): string {
   return execFileSync(process.execPath, [PROGRAM, 'link'], { env, encoding: 'utf8' }).trim();
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return port;
 }

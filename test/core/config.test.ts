@@ -118,6 +118,7 @@ describe('the configuration', () => {
     ['settings of an unknown agent', { agents: { clod: {} } }, {}, /agents/],
     ['a command in place of an agent', { agent: { command: ['claude'] } }, {}, /: agent must be one of "claude"/],
     ['a list as text', { strip: 'x' }, {}, /strip must be a list in brackets/],
+    ['a port that is none', { port: 65_536 }, {}, /port must be a whole number from 0 to 65535/],
     ['a number as text', { host: 5 }, {}, /host must be text in quotes/],
     ['a wrong progress', { progress: 'loud' }, {}, /progress must be "quiet", "normal" or "verbose"/],
     ['a bad pattern', { strip: ['('] }, {}, /strip\[0\] must be a regular expression/],

@@ -5,8 +5,13 @@ import { vi } from 'vitest';
 import { PROGRAM } from '../bin/cli.ts';
 
 /** Resolves with the link that it prints. */
-export async function startUp(env: Readonly<Record<string, string>>, program = PROGRAM, port = '0') {
-  const up = spawn(process.execPath, [program, 'up', '--port', port], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+export async function startUp(
+  env: Readonly<Record<string, string>>,
+  program = PROGRAM,
+  port: string | 'configured' = '0',
+) {
+  const asked = port === 'configured' ? [] : ['--port', port];
+  const up = spawn(process.execPath, [program, 'up', ...asked], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   for (const stream of [up.stdout, up.stderr])
     stream.on('data', (data: Buffer) => {
