@@ -153,6 +153,19 @@ describe('the conversation', () => {
     expect(await code.locator('span').count()).toBe(0);
   });
 
+  it.each([['- '], ['1. '], ['> '], ['> - ']])('shows every word after very many %s, inside the page', async (mark) => {
+    const { page, you, name, say } = await start();
+    await you.openSession(name);
+    await page.setViewportSize({ width: 360, height: 700 });
+    for (const times of [14, 40, 400]) {
+      await say(`${mark.repeat(times)}first ${times}\n\nthen`);
+      const words = you.last.getByText(`first ${times}`);
+      await see(words);
+      const box = await words.boundingBox();
+      expect((box?.x ?? 0) + (box?.width ?? 1000)).toBeLessThanOrEqual(360);
+    }
+  });
+
   it('names a session once where its name and its thread stand side by side', async () => {
     const { thread, you, name, say } = await start();
     await you.openSession(name);

@@ -316,6 +316,8 @@ describe('a plan in the thread', () => {
     '> - ```python -c\n> ls\n> ```',
     'tell <@123>, then </deploy:456>',
     'delete \\*.ts',
+    `1. Read\n${'- '.repeat(7)}rm -rf ~`,
+    `${'> 1. '.repeat(4)}rm -rf ~`,
   ])('is also attached as a file if Markdown hides a part of it: %s', (plan) => {
     expect(fileOf(planText(plan, 'Claude'), 'plan.md')).toBe(plan);
     expect(planText(plan, 'Claude').text).toContain('attached');

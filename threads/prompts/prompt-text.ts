@@ -221,8 +221,11 @@ const LANGUAGES = new Set(
   ),
 );
 
+/** Lists and quotes in each other, so many that their text has no place on a small screen. */
+const DEEP = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]*){7}/m;
+
 export function hidesPart(markdown: string): boolean {
-  if (HIDES.test(markdown)) return true;
+  if (HIDES.test(markdown) || DEEP.test(markdown)) return true;
   for (const [, info = ''] of markdown.matchAll(FENCE)) {
     const word = info.trim().toLowerCase();
     if (word !== '' && !LANGUAGES.has(word)) return true;

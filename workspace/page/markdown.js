@@ -14,6 +14,7 @@ const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true 
 parser.disable(['reference', 'entity', 'table']);
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 parser.validateLink = (address) => SAFE_LINK.test(address);
+parser.block.ruler.before('code', 'deep', deep);
 parser.block.ruler.before('paragraph', 'subtext', subtext, { alt: ['paragraph', 'blockquote'] });
 parser.inline.ruler.before('autolink', 'reference', reference);
 
@@ -32,6 +33,22 @@ export function markdown(text, names) {
 /** As in Discord, a code block may end directly after its text; the parser expects the end on a separate line. */
 function closedBlocks(text) {
   return text.replace(/^(```[^`\n]*\n(?:(?!```)[\s\S])*?[^`\n])```(?=\n|$)/gm, '$1\n```');
+}
+
+/** Lists and quotes in each other: at 100, the parser leaves out the text. A list counts two. */
+const DEEPEST = 12;
+
+/** What would be nested more deeply is plain text, so that it stays on the page. */
+function deep(state, line, _end, silent) {
+  if (state.level < DEEPEST) return false;
+  if (silent) return true;
+  state.push('paragraph_open', 'p', 1);
+  const inline = state.push('inline', '', 0);
+  inline.content = state.src.slice(state.bMarks[line] + state.tShift[line], state.eMarks[line]);
+  inline.children = [];
+  state.push('paragraph_close', 'p', -1);
+  state.line = line + 1;
+  return true;
 }
 
 /** "-# words": a small line. It may directly follow a paragraph. */
