@@ -29,6 +29,7 @@ import { tapCard } from './dialogs/tap-card.ts';
 import { tapPanel } from './panel/panel-taps.ts';
 import { tapPrompt } from './prompt-taps.ts';
 import { refusalReason } from './route.ts';
+import { createSuddenTaps, TOO_SUDDEN } from './sudden-taps.ts';
 import type { UnfinishedInteractions } from './unfinished-interactions.ts';
 import { tapWorktree } from './worktree-taps.ts';
 
@@ -37,6 +38,7 @@ export function createInteractionHandler(
   unfinished: UnfinishedInteractions,
 ): (data: unknown, liveAt: number | undefined) => Promise<void> {
   const { rest, server, log } = context;
+  const isSudden = createSuddenTaps();
 
   async function whereFrom(interaction: Interaction): Promise<{ thread: ThreadRef | undefined } | undefined> {
     const id = interaction.channel_id ?? '';
@@ -146,6 +148,7 @@ export function createInteractionHandler(
       case COMMAND_INTERACTION:
         return unfinished.during(interaction, () => onCommand(interaction, order));
       case COMPONENT_INTERACTION:
+        if (isSudden(interaction)) return void (await replyPrivately(rest, interaction, TOO_SUDDEN));
         return onTap(interaction, order);
       case MODAL_INTERACTION:
         return unfinished.during(interaction, () => onTap(interaction, order));

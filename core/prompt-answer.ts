@@ -1,7 +1,7 @@
 // Decides which open prompt a text message answers, if any. A text can only grant the prompt that the user saw when writing
 // it; if that is not certain, the text changes nothing.
 
-import { isNewer } from './snowflake.ts';
+import { isNewer, snowflakeTime } from './snowflake.ts';
 
 /** A prompt as its message in the thread shows it. */
 export interface ShownPrompt {
@@ -38,16 +38,24 @@ export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]):
   return { kind: looksLikeAnswer(written.text, open) ? 'unclear' : 'message' };
 }
 
+const READ_WITHIN_MS = 3_000;
+
+/** Nobody has read the message yet when the text was written; ids of Discord. The text was meant for something before it. */
+export function isSudden(message: string, written: string): boolean {
+  return snowflakeTime(written) - snowflakeTime(message) < READ_WITHIN_MS;
+}
+
 function promptMeant(
   { id, text, repliedTo, live, afterAnother }: WrittenText,
   open: readonly ShownPrompt[],
 ): ShownPrompt | undefined {
   // A "yes" fits every prompt. Other words deny a permission, which is harmless.
-  const isForAnother = afterAnother && looksLikeAnswer(text, open);
-  const only = open.length === 1 && !isForAnother ? open[0] : undefined;
-  const meant = repliedTo === undefined ? only : open.find(({ messageId }) => messageId === repliedTo);
-  if (!live || meant === undefined || meant.messageId === '') return undefined;
-  return isNewer(id, meant.messageId) ? meant : undefined;
+  const isWord = looksLikeAnswer(text, open);
+  const only = open.length === 1 && !(afterAnother && isWord) ? open[0] : undefined;
+  const isReply = repliedTo !== undefined;
+  const meant = isReply ? open.find(({ messageId }) => messageId === repliedTo) : only;
+  if (!live || meant === undefined || meant.messageId === '' || !isNewer(id, meant.messageId)) return undefined;
+  return !isReply && isWord && isSudden(meant.messageId, id) ? undefined : meant;
 }
 
 const WORDS =

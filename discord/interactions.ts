@@ -39,7 +39,12 @@ export const interactionSchema = z.object({
   member: z.object({ user: z.object({ id: z.string(), username: z.string().default('') }) }).optional(),
   user: z.object({ id: z.string(), username: z.string().default('') }).optional(),
   message: z
-    .object({ id: z.string(), author: z.object({ id: z.string() }), components: z.array(z.unknown()).default([]) })
+    .object({
+      id: z.string(),
+      author: z.object({ id: z.string() }),
+      edited_timestamp: z.string().nullish(),
+      components: z.array(z.unknown()).default([]),
+    })
     .optional(),
   data: z
     .object({

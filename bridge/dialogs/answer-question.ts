@@ -2,7 +2,7 @@
 // question has a field for them. Questions of hooks have prompts, which take texts themselves.
 
 import type { AgentDialogOption } from '../../agents/screen.ts';
-import { looksLikeAnswer } from '../../core/prompt-answer.ts';
+import { isSudden, looksLikeAnswer } from '../../core/prompt-answer.ts';
 import { isNewer } from '../../core/snowflake.ts';
 import type { ThreadRef } from '../../discord/threads.ts';
 import { paneOnHost } from '../../threads/panes.ts';
@@ -31,8 +31,8 @@ export async function answerQuestion(
   const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
   if (action === undefined) return false;
   const at = liveAt ?? 0;
-  const hasEnded = prompts.hasJustEnded(thread, at) || dialogs.hasJustEnded(thread, at);
-  const isForAnother = message.repliedTo === undefined && hasEnded && fitsMany(text, seen?.dialog.options ?? []);
+  const mayBe = isSudden(card.message, message.id) || [prompts, dialogs].some((one) => one.hasJustEnded(thread, at));
+  const isForAnother = message.repliedTo === undefined && mayBe && fitsMany(text, seen?.dialog.options ?? []);
   // What the card showed a moment ago may have been another question.
   if (isForAnother || dialogs.hasJustEnded(card.message, at)) {
     await outcomes.unclear(message);

@@ -155,7 +155,8 @@ describe('the bridge', () => {
     await setting.untilMarked(message, '⚠️');
     const word = await setting.answer(claude, /^⚠️ Not delivered/);
     const again = await setting.claude('web');
-    const tap = () => setting.workspace.person.tap(claude.thread, word.id, `retry:${message.id}`);
+    await aWhile(1_100); // its button can be tapped
+    const tap = () => setting.workspace.person.tap(claude.thread, word.id, `retry:${message.id}`, { sudden: true });
     await Promise.all([tap(), tap().catch(() => {}), setting.say(claude, '!retry')]);
     await setting.untilMarked(message, '✅');
     await aWhile(1_000);

@@ -10,6 +10,7 @@ import {
   type HookProcess,
   type PromptPane,
   promptIn,
+  untilTextCounts,
   verdictOf,
 } from '../support/prompt-pane.ts';
 import type { WireMessage } from '../support/workspace.ts';
@@ -131,7 +132,7 @@ describe('a decision that waits for an unreachable host', () => {
 
   it.each([
     ['a tap', (asked: Asked) => tap(asked, 'Allow')],
-    ['a text', ({ far, pane }: Asked) => far.say(pane.thread, 'yes')],
+    ['a text', ({ far, pane, message }: Asked) => untilTextCounts(message).then(() => far.say(pane.thread, 'yes'))],
   ])('is not given by %s, if the person was removed from the list meanwhile; others can decide', async (_, decide) => {
     const asked = await waiting();
     const said = await decide(asked);

@@ -12,6 +12,7 @@ import {
   promptIn,
   startHook,
   startPromptPane,
+  untilTextCounts,
   verdictOf,
 } from '../support/prompt-pane.ts';
 import { aWhile, type Setting, startSetting, WAIT } from './bridge-setup.ts';
@@ -150,6 +151,7 @@ describe('two prompts in one thread', () => {
       () => expect(setting.shared.prompts.hasJustEnded(pane.thread, performance.now())).toBe(false),
       WAIT,
     );
+    await untilTextCounts(second.message);
     await setting.say(pane.thread, 'yes');
     expect(decisionIn(await second.hook.printed)).toEqual({ behavior: 'allow' });
   });

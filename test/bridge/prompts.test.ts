@@ -14,6 +14,7 @@ import {
   promptIn,
   startHook,
   startPromptPane,
+  untilTextCounts,
   verdictOf,
 } from '../support/prompt-pane.ts';
 import { openPageSocket } from '../workspace/raw-socket.ts';
@@ -143,10 +144,13 @@ describe('a tap', () => {
   it('on a prompt whose hook was killed tells the user, and has a button for the screen', async () => {
     const parts = await start();
     const { hook, message } = await ask(parts);
+    const whispers = await listenAsPerson(parts.setting);
+    await aWhile(1_100); // its buttons can be tapped
     hook.child.kill('SIGKILL');
     await hook.ended;
-    const whispers = await listenAsPerson(parts.setting);
-    await tap(parts.setting, message, 'Allow');
+    await parts.setting.workspace.person.tap(parts.pane.thread, message.id, buttonOf(message, 'Allow'), {
+      sudden: true,
+    });
     await vi.waitFor(() => expect(whispers()).toHaveLength(1), WAIT);
     expect(whispers()[0]).toMatch(/did not reach the agent\. Answer in the terminal|is over/);
     expect(parts.setting.log.filter((line) => line.includes('answer for nobody'))).toHaveLength(1);
@@ -262,6 +266,7 @@ describe('while a prompt is open,', () => {
     const parts = await start();
     const { hook, message } = await askTwo(parts);
     const { setting, pane } = parts;
+    await untilTextCounts(message);
     await setting.untilMarked(await setting.say(pane.thread, '2'), '✅');
     await promptIn(setting.workspace, pane.thread, /\(2 of 2\)/);
     await setting.untilMarked(await setting.say(pane.thread, '1, 3'), '✅');

@@ -16,11 +16,13 @@ const shown = (messageId: string, labels: readonly string[] = []): ShownPrompt =
 });
 const A = shown('100');
 const B = shown('200');
+/** As ids: three seconds after A and B, and a moment before. */
+const [LATER, SUDDEN] = [String(3_001n << 22n), String(2_999n << 22n)] as const;
 
 describe('a text in a thread:', () => {
   const meaning = (written: Partial<WrittenText>, open: readonly ShownPrompt[]) => {
     const whole = {
-      id: '300',
+      id: LATER,
       text: 'yes',
       repliedTo: undefined,
       live: true,
@@ -35,6 +37,9 @@ describe('a text in a thread:', () => {
   it.each<[string, Partial<WrittenText>, readonly ShownPrompt[], string]>([
     ['answers the only prompt', {}, [A], '100'],
     ['denies it with any words', { text: 'not like this' }, [A], '100'],
+    ['so early that nobody has read the prompt', { id: SUDDEN }, [A], 'unclear'],
+    ['as early, in other words', { id: SUDDEN, text: 'not like this' }, [A], '100'],
+    ['as early, as a reply', { id: SUDDEN, repliedTo: '100' }, [A], '100'],
     ['is a message while nothing is open', {}, [], 'message'],
     ['that is older than the prompt', { id: '99' }, [A], 'unclear'],
     ['with the id of the prompt itself', { id: '100' }, [A], 'unclear'],

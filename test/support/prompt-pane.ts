@@ -6,9 +6,11 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, vi } from 'vitest';
 import { type PermissionRequestInput, parseHookInput } from '../../agents/claude/hook-event.ts';
+import { snowflakeTime } from '../../core/snowflake.ts';
 import { loadThreadRecords, type ThreadRecord } from '../../threads/registry.ts';
 import { openTestCourier } from './courier-setup.ts';
 import { fixture, type Machine, type PaneEnv } from './hook-process.ts';
@@ -165,6 +167,11 @@ export function buttonOf(message: WireMessage, label: string): string {
   const found = buttonsOf(message).find((one) => one.label?.includes(label));
   if (found === undefined) throw new Error(`no button ${label}: ${JSON.stringify(message)}`);
   return found.custom_id;
+}
+
+/** A plain "yes" counts only when the message could be read, three seconds after it appeared. */
+export async function untilTextCounts({ id }: Pick<WireMessage, 'id'>): Promise<void> {
+  await sleep(snowflakeTime(id) + 3_050 - Date.now());
 }
 
 /** The newest prompt in a thread, once it has its buttons. */

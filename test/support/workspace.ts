@@ -3,6 +3,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { snowflakeTime } from '../../core/snowflake.ts';
 import { startWorkspace, type Workspace, type WorkspaceOptions } from '../../workspace/server.ts';
 import { asDiscord, type DiscordOptions, type GatewayControls } from './as-discord.mjs';
 import { atEnd } from './at-end.ts';
@@ -62,8 +64,8 @@ export interface Person {
   messages(channelId: string, query?: string): Promise<WireMessage[]>;
   react(channelId: string, messageId: string, emoji: string): Promise<void>;
   startThread(channelId: string, messageId: string, name: string): Promise<{ id: string }>;
-  /** These return the interaction's id. */
-  tap(channelId: string, messageId: string, customId: string): Promise<string>;
+  /** These return the interaction's id. Like a person who reads first: not in the first second of the buttons, unless it is `sudden`. */
+  tap(channelId: string, messageId: string, customId: string, how?: { sudden?: boolean }): Promise<string>;
   choose(channelId: string, messageId: string, customId: string, values: readonly string[]): Promise<string>;
   slash(channelId: string, name: string, options?: readonly GivenOption[]): Promise<string>;
   autocomplete(channelId: string, name: string, options: readonly GivenOption[]): Promise<string>;
@@ -159,6 +161,7 @@ export async function enter(link: string, changes?: () => number): Promise<Perso
     return reply.body;
   };
   const interact = async (body: object): Promise<string> => (await done('POST', '/interactions', body)).id;
+  const whenRead = readFirst(ask);
   return {
     headers,
     token: signedIn.token,
@@ -174,14 +177,42 @@ export async function enter(link: string, changes?: () => number): Promise<Perso
       done('PUT', `/channels/${channelId}/messages/${messageId}/reactions/${encodeURIComponent(emoji)}/@me`),
     startThread: (channelId, messageId, name) =>
       done('POST', `/channels/${channelId}/messages/${messageId}/threads`, { name }),
-    tap: (channelId, messageId, customId) =>
-      interact({ type: 3, channel_id: channelId, message_id: messageId, data: { custom_id: customId } }),
-    choose: (channelId, messageId, customId, values) =>
-      interact({ type: 3, channel_id: channelId, message_id: messageId, data: { custom_id: customId, values } }),
+    async tap(channelId, messageId, customId, { sudden = false } = {}) {
+      const data = { custom_id: customId };
+      const act = () => interact({ type: 3, channel_id: channelId, message_id: messageId, data });
+      return sudden ? act() : whenRead(channelId, messageId, customId, act);
+    },
+    async choose(channelId, messageId, customId, values) {
+      const data = { custom_id: customId, values };
+      const act = () => interact({ type: 3, channel_id: channelId, message_id: messageId, data });
+      return whenRead(channelId, messageId, customId, act);
+    },
     slash: (channelId, name, options = []) => interact({ type: 2, channel_id: channelId, data: { name, options } }),
     autocomplete: (channelId, name, options) => interact({ type: 4, channel_id: channelId, data: { name, options } }),
     submitModal: (channelId, interactionId, values) =>
       interact({ type: 5, channel_id: channelId, interaction_id: interactionId, data: { values } }),
+  };
+}
+
+const READ_MS = 1_050;
+
+/** Taps when the buttons of the message, and the last tap on another one, are a second old. Keys have their own rule. */
+function readFirst(ask: Person['call']) {
+  let last = { message: '', at: 0 };
+  return async (channel: string, message: string, button: string, tap: () => Promise<string>) => {
+    const isKey = /^key:|^dialog:.*:key-(?:Up|Down|Left|Right|Escape)$/.test(button);
+    const shownAt = async () => {
+      const { body } = await ask('GET', `/channels/${channel}/messages/${message}`);
+      const edited = Date.parse((body as { edited_timestamp?: string })?.edited_timestamp ?? '') || 0;
+      return Math.max(snowflakeTime(message), edited, last.message === message ? 0 : last.at);
+    };
+    for (let waitMs = isKey ? 0 : 1; waitMs > 0; ) {
+      waitMs = (await shownAt()) + READ_MS - Date.now();
+      if (waitMs > 0) await sleep(waitMs);
+    }
+    const tapped = await tap();
+    last = { message, at: Date.now() };
+    return tapped;
   };
 }
 

@@ -5,6 +5,7 @@ import { copyFileSync, readdirSync, readFileSync, symlinkSync, writeFileSync } f
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { shareAmongTests } from '../../support/at-end.ts';
+import { untilTextCounts } from '../../support/prompt-pane.ts';
 import { startAgent, startRunningUp } from '../../support/running-up.ts';
 import { PROGRAM, WAIT } from '../cli.ts';
 
@@ -204,7 +205,7 @@ describe('file and ask', () => {
     const { up } = shared();
     const claude = await startAgent(up, 'paint'); // no question has just ended there
     const asking = up.run(['ask', 'Which?', '--option', 'red', '--option', 'blue'], { env: up.inside('paint') });
-    await up.message('paint', /Which\?/);
+    await untilTextCounts(await up.message('paint', /Which\?/));
     await up.person().say(up.record('paint').thread, 'what do you mean?');
     await vi.waitFor(() => expect(claude.prompts()).toEqual(['what do you mean?']), WAIT);
     await up.person().say(up.record('paint').thread, 'Blue');

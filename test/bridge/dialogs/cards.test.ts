@@ -172,9 +172,10 @@ describe('a tap', () => {
     const whispers = await openWhispers(setting);
     await claude.tell('choice', TRUST);
     const card = await setting.answer(claude, /Accessing workspace/);
+    await aWhile(1_100); // its buttons can be tapped
     await Promise.all([
       claude.tell('choice', { ...TRUST, text: ['/home/me/other'] }),
-      tap(setting, card, 'Yes, I trust'),
+      setting.workspace.person.tap(card.channel_id, card.id, buttonOf(card, 'Yes, I trust'), { sudden: true }),
     ]);
     await vi.waitFor(() => expect(whispers()).toEqual([expect.stringMatching(/Nothing was pressed/)]), WAIT);
     await become(setting, card, /home\/me\/other/);

@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../../support/fake-claude.ts';
+import { untilTextCounts } from '../../support/prompt-pane.ts';
 import type { WireMessage } from '../../support/workspace.ts';
 import { aWhile, type Setting, shareSetting, WAIT } from '../bridge-setup.ts';
 import { become, openWhispers, tap } from '../tap-message.ts';
@@ -122,6 +123,7 @@ describe('a message while a question is open', () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', QUESTION);
     const card = await setting.answer(claude, /Which database/);
+    await untilTextCounts(card);
     const message = await setting.say(claude, text);
     await setting.untilMarked(message, '✅');
     const given = text.startsWith('MySQL') ? text : 'Postgres';
