@@ -50,11 +50,7 @@ export function makeProgram({ wantsJson }: { readonly wantsJson: boolean }): Com
 
 function addRunning(program: Command): void {
   addCommand(program, 'up', 'start threadmux, with the local workspace if Discord is not configured', 'up --port 8080')
-    .option(
-      '--port <port>',
-      'port of the local workspace (default: 7420, or a free port; 0: another one at each start)',
-      readNumber(0, 65_535),
-    )
+    .option('--port <port>', 'port of the workspace (default: 7420 or free; 0: always new)', readNumber(0, 65_535))
     .option('--listen <address>', 'address to listen on (default: localhost); browsers can sign in only at localhost')
     .option('--verbose', 'print the log to stderr')
     .action(async (flags) => (await import('./commands/up.ts')).up(flags));

@@ -3,7 +3,7 @@
 import { CommanderError } from 'commander';
 import { EXIT, errorData, exitCodeOf, explain, isThreadmuxError, plainError, ThreadmuxError } from '../core/errors.ts';
 import { harmless } from '../core/json.ts';
-import { maskSecrets } from '../core/log.ts';
+import { maskSecrets } from '../core/mask-secrets.ts';
 import { HOOKED_BY } from '../core/session-environment.ts';
 import { neutralise } from '../core/untrusted-text.ts';
 import { homeError, homeRoot } from '../home/home.ts';

@@ -89,7 +89,7 @@ export function rootsOfHosts({ hosts }: Config): Readonly<Record<string, readonl
 /** The configuration in effect, for people: as JSON, with every token masked. */
 export function maskedConfig(config: Config): Record<string, { value: unknown; from: string }> {
   const { origins, ...values } = config;
-  const servers = config.servers.map((server) => ({ ...server, token: '[secret]' }));
+  const servers = config.servers.map((server) => ({ ...server, api: withoutPassword(server.api), token: '[secret]' }));
   const notify = config.notify.map((hook) => ({ ...hook, url: shownAddress(hook.url) }));
   return Object.fromEntries(
     Object.entries({ ...values, servers, notify }).map(([key, value]) => [
@@ -97,6 +97,14 @@ export function maskedConfig(config: Config): Record<string, { value: unknown; f
       { value: value ?? null, from: origins[key] ?? 'default' },
     ]),
   );
+}
+
+function withoutPassword(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
+  if (url.password === '') return address;
+  url.password = '[secret]';
+  return decodeURI(url.href);
 }
 
 function parseFile(file: ConfigSources['file']): ConfigFile {

@@ -1,4 +1,6 @@
-// Every expected failure has a code. An error without a code is a bug and may crash the process.
+// Every expected failure has a code. An error without a code is a bug and may crash the process. No message contains a token.
+
+import { maskSecrets } from './mask-secrets.ts';
 
 type ErrorCode =
   | 'config_invalid'
@@ -36,9 +38,9 @@ export class ThreadmuxError extends Error {
     message: string,
     options: { cause?: unknown; hint?: string; answer?: { status: number; code: number } } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(maskSecrets(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint === undefined ? undefined : maskSecrets(options.hint);
     this.answer = options.answer;
   }
 }

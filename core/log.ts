@@ -1,6 +1,7 @@
 // The log: one line per event, for people and for grep. Every line passes through here, so secrets are masked here.
 
 import { harmless } from './json.ts';
+import { maskSecrets } from './mask-secrets.ts';
 
 type LogLevel = 'info' | 'warn' | 'error';
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -9,22 +10,6 @@ export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;
   error(event: string, fields?: LogFields): void;
-}
-
-/** Patterns of known secrets, whichever program printed them. */
-const SHAPES: readonly RegExp[] = [
-  /\b[A-Za-z\d_-]{23,28}\.[A-Za-z\d_-]{6,7}\.[A-Za-z\d_-]{27,}/g, // Discord bot token
-  /\bsk-ant-[A-Za-z\d_-]{8,}/g,
-  /\b(?:ghp|gho|ghs|ghu|github_pat)_[A-Za-z\d_]{20,}/g,
-  /(?<=\bBot )[A-Za-z\d_.-]{20,}/g,
-  /(?<=\/(?:interactions|webhooks)\/\d{15,20}\/)[A-Za-z\d_.-]{16,}/g, // interaction tokens in paths
-];
-
-export function maskSecrets(text: string, secrets: readonly string[] = []): string {
-  let masked = text;
-  for (const secret of secrets) if (secret.length >= 6) masked = masked.replaceAll(secret, '[secret]');
-  for (const shape of SHAPES) masked = masked.replace(shape, '[secret]');
-  return masked;
 }
 
 export function createLog(

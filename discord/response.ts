@@ -2,6 +2,7 @@
 
 import { ThreadmuxError } from '../core/errors.ts';
 import { parseJson } from '../core/json.ts';
+import { maskSecrets } from '../core/mask-secrets.ts';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { MISSING_ACCESS, MISSING_PERMISSIONS, TOO_MANY_THREADS, UNKNOWN_CHANNEL } from './error-codes.ts';
 import type { RateLimitHeaders } from './rate-limits.ts';
@@ -85,11 +86,16 @@ function hintFor(answer: RestResponse): string | undefined {
   }
 }
 
+/** Far more than is shown. */
+const LOOKED_AT = 5_000;
+
 function summary(answer: RestResponse): string {
   const body = jsonOf(answer.body);
-  if (body === undefined) return answer.body.slice(0, 120).replace(/\s+/g, ' ').trim();
-  const errors = body.errors === undefined ? '' : ` ${JSON.stringify(body.errors).slice(0, 300)}`;
-  return `${String(body.message ?? '')} (${String(body.code ?? 0)})${errors}`;
+  // A server may repeat our token, so it is masked before anything is cut.
+  const masked = (text: string) => maskSecrets(text.slice(0, LOOKED_AT));
+  if (body === undefined) return masked(answer.body).slice(0, 120).replace(/\s+/g, ' ').trim();
+  const errors = body.errors === undefined ? '' : ` ${masked(JSON.stringify(body.errors)).slice(0, 300)}`;
+  return `${masked(String(body.message ?? ''))} (${String(body.code ?? 0)})${errors}`;
 }
 
 function codeOf(body: string): number {

@@ -8,7 +8,7 @@ import { inspectSettings } from '../../agents/claude/settings.ts';
 import type { Config, ConfigEnvironment, ServerConfig } from '../../core/config.ts';
 import { isThreadmuxError, ThreadmuxError } from '../../core/errors.ts';
 import { harmless } from '../../core/json.ts';
-import { maskSecrets } from '../../core/log.ts';
+import { maskSecrets } from '../../core/mask-secrets.ts';
 import { readBeginning } from '../../home/checked-file.ts';
 import { loadConfig, loadLocalServer } from '../../home/config-file.ts';
 import { type Home, homeAsItIs, homeRoot, inspectHome, inspectLock } from '../../home/home.ts';

@@ -3,7 +3,7 @@
 
 import * as z from 'zod';
 import { errorData, ThreadmuxError } from '../../core/errors.ts';
-import { maskSecrets } from '../../core/log.ts';
+import { maskSecrets } from '../../core/mask-secrets.ts';
 import { VERSION } from '../../core/version.ts';
 import type { AskHere } from '../acts/own-thread.ts';
 import { CallToolRequestSchema, ListToolsRequestSchema, Server, StdioServerTransport } from './sdk.ts';

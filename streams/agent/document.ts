@@ -3,8 +3,8 @@
 
 import type { HeadlessEvent, HeadlessResult } from '../../agents/headless.ts';
 import { formatDuration } from '../../core/duration.ts';
-import { maskSecrets } from '../../core/log.ts';
 import { tablesToCode } from '../../core/markdown-tables.ts';
+import { maskSecrets } from '../../core/mask-secrets.ts';
 import { closeLine, type Fence, fenceAfter, splitMessage } from '../../core/split.ts';
 import { untrustedLine, untrustedText } from '../../core/untrusted-text.ts';
 import type { FileUpload } from '../../discord/rest.ts';

@@ -166,6 +166,18 @@ describe('the conversation', () => {
     }
   });
 
+  it.each(['https://docs.example/%E2%80%AE%20a', 'https://xn--80ak6aa92e.com/login'])(
+    'shows an address as it was written: %s',
+    async (address) => {
+      const { you, name, say } = await start();
+      await you.openSession(name);
+      await say(`see ${address} now`);
+      await see(you.last.getByText('now'));
+      expect(await you.last.locator('p').textContent()).toBe(`see ${address} now`);
+      expect(await you.last.locator('p a').getAttribute('href')).toBe(address);
+    },
+  );
+
   it('names a session once where its name and its thread stand side by side', async () => {
     const { thread, you, name, say } = await start();
     await you.openSession(name);

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { agentOfCommand, configuredAgent } from '../../agents/configured-agent.ts';
 import { type ConfigEnvironment, maskedConfig, parseConfig } from '../../core/config.ts';
 import { configHelp, configSchema } from '../../core/config-schema.ts';
+import { ThreadmuxError } from '../../core/errors.ts';
 import { declaredSchema, projectSchema } from '../../core/project.ts';
 
 const ID = '123456789012345678';
+const TOKEN = `${'M'.repeat(26)}.GabcdE.${'z'.repeat(38)}`;
 const PATH = '/home/me/.threadmux/config.json';
 
 function parse(file: unknown, env: ConfigEnvironment = {}) {
@@ -74,6 +76,26 @@ describe('the configuration', () => {
     const shown = JSON.stringify(maskedConfig(parse({ servers: [server] })));
     expect(shown).not.toContain('secret-token');
     expect(shown).toContain('[secret]');
+  });
+
+  it('is shown without a password in an address', () => {
+    const shown = JSON.stringify(
+      maskedConfig(parse({ servers: [{ ...server, api: 'https://me:hunter2@a.example/api' }] })),
+    );
+    expect(shown).toContain('"https://me:[secret]@a.example/api"');
+  });
+
+  it.each([
+    ['as a token file', { servers: [{ ...server, token: undefined, tokenFile: TOKEN }] }],
+    ['as a key', { servers: [{ ...server, [TOKEN]: 1 }] }],
+  ])('names no token in a mistake: %s', (_, file) => {
+    const missing = (path: string) => {
+      throw new ThreadmuxError('config_invalid', `there is no file ${path}`, { hint: `Make ${path}.` });
+    };
+    const text = JSON.stringify(file);
+    const read = () => parseConfig({ file: { path: PATH, text }, env: {}, hostname: 'laptop', readToken: missing });
+    expect(read).toThrow(/\[secret\]/);
+    expect(read).not.toThrow(expect.objectContaining({ message: expect.stringContaining(TOKEN) }));
   });
 
   it('has a type and a description for every key', () => {

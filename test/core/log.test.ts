@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createLog, maskSecrets } from '../../core/log.ts';
+import { createLog } from '../../core/log.ts';
+import { maskSecrets } from '../../core/mask-secrets.ts';
 
 const lines: string[] = [];
 const log = createLog((line) => lines.push(line), { secrets: ['hunter2hunter2'], now: () => new Date(0) });

@@ -51,6 +51,18 @@ describe('an answer from the server', () => {
     });
   });
 
+  it.each([0, 200, 240, 245, 250, 260, 299, 330])(
+    'has no part of a token that the server repeats after %i characters',
+    (length) => {
+      const token = `${'M'.repeat(26)}.GabcdE.${'z'.repeat(38)}`;
+      const text = `${'- '.repeat(length / 2)}${token}`;
+      for (const body of [text, { message: text, code: 1 }, { message: 'x', code: 1, errors: { a: text } }])
+        expect(judgeResponse('x', answer(400, body))).toMatchObject({
+          error: { message: expect.not.stringMatching(/MMM|zzz/) },
+        });
+    },
+  );
+
   it('that did not come from the API is recognised', () => {
     expect(judgeResponse('x', answer(403, 'error code: 1010'))).toMatchObject({
       error: { hint: expect.stringContaining('edge') },

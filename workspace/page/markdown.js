@@ -13,6 +13,8 @@ const parser = globalThis.markdownit({ html: false, linkify: true, breaks: true 
 // rows of a table: two thousand characters become 65,000 cells. Discord has none of them.
 parser.disable(['reference', 'entity', 'table']);
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
+// As it was written: "%E2%80%AE" or "xn--" would become characters that nobody sees, or another name.
+parser.normalizeLinkText = (address) => address;
 parser.validateLink = (address) => SAFE_LINK.test(address);
 parser.block.ruler.before('code', 'deep', deep);
 parser.block.ruler.before('paragraph', 'subtext', subtext, { alt: ['paragraph', 'blockquote'] });
