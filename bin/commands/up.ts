@@ -28,6 +28,8 @@ interface UpOptions {
 const PORT = 7420;
 const ROOM_MS = 1_000;
 const SWEEP_MS = 3_600_000;
+const SHARED =
+  'Other people have accounts on this machine, so the page has another port at each start, and browsers need a new link. To keep one port, set "port" in config.json (SECURITY.md says what that means).';
 const EXPOSED =
   'Warning: other machines can connect to the workspace, and the traffic is not encrypted. Browsers can sign in only at http://127.0.0.1 or http://localhost; from another machine, use an ssh tunnel to the same port.';
 
@@ -153,10 +155,14 @@ interface Running extends Pick<Bridge, 'states' | 'onView'> {
   stop(): Promise<void>;
 }
 
-/** Uses the same port every time, so that browsers stay signed in; another one if it is in use, and with port 0. */
+/**
+ * Uses the same port every time, so that browsers stay signed in; another one if it is in use, and with port 0. Where other people use the
+ * machine, one of them could have prepared the port, so it is another one each time.
+ */
 async function serve({ home, log, config }: CliContext, { port = config.port, listen }: UpOptions): Promise<Workspace> {
   // Loaded only if needed, to save memory.
   const { startWorkspace } = await import('../../workspace/server.ts');
+  const { hasOtherUsers } = await import('../../workspace/access/other-users.ts');
   const start = (at: number) =>
     startWorkspace({
       dir: home.folder('workspace'),
@@ -166,6 +172,10 @@ async function serve({ home, log, config }: CliContext, { port = config.port, li
     });
   if (listen !== undefined && !/^(127\.|::1$|localhost$)/.test(listen)) printNote(EXPOSED);
   if (port !== undefined) return start(port);
+  if (process.platform === 'linux' && hasOtherUsers()) {
+    printNote(SHARED);
+    return start(0);
+  }
   return start(PORT).catch((error: NodeJS.ErrnoException) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== 'EADDRINUSE' && error.code !== 'EADDRINUSE')
       throw error;

@@ -156,6 +156,8 @@ describe('the conversation', () => {
   it.each([['- '], ['1. '], ['> '], ['> - ']])('shows every word after very many %s, inside the page', async (mark) => {
     const { page, you, name, say } = await start();
     await you.openSession(name);
+    const before = page.viewportSize();
+    onTestFinished(() => page.setViewportSize(before ?? { width: 1280, height: 720 }));
     await page.setViewportSize({ width: 360, height: 700 });
     for (const times of [14, 40, 400]) {
       await say(`${mark.repeat(times)}first ${times}\n\nthen`);

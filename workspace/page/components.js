@@ -2,7 +2,7 @@
 
 import { call } from './api.js';
 import { byId, h } from './dom.js';
-import { newNonce } from './session-state.js';
+import { newNonce, timeOfId } from './session-state.js';
 
 const STYLES = { 1: 'primary', 2: 'plain', 3: 'good', 4: 'bad', 5: 'plain' };
 
@@ -24,16 +24,31 @@ export function componentsView(message, tap) {
     if (!outcome.ok) trouble.textContent = outcome.message;
   };
   for (const row of message.components) {
-    box.append(
-      h(
-        'div',
-        { class: 'row' },
-        ...row.components.map((each) => (each.type === 2 ? button(each, act) : menu(each, message.id, act))),
-      ),
+    const made = h(
+      'div',
+      { class: 'row' },
+      ...row.components.map((each) => (each.type === 2 ? button(each, act) : menu(each, message.id, act))),
     );
+    if (!row.components.every((each) => KEY.test(each.custom_id ?? ''))) holdUntilRead(message, made);
+    box.append(made);
   }
   box.append(trouble);
   return box;
+}
+
+/** Keys, which one presses one after the other. */
+const KEY = /^(?:key:|dialog:[^:]*:key-)/;
+const READ_MS = 1_100;
+
+/** Under a double click, buttons may have taken the place of others: the bridge does nothing for a tap in their first second. */
+function holdUntilRead({ id, edited_timestamp: edited }, row) {
+  const shownAt = Math.max(timeOfId(id), Date.parse(edited ?? '') || 0);
+  const left = Math.min(READ_MS, shownAt + READ_MS - Date.now());
+  if (left <= 0) return;
+  row.inert = true;
+  setTimeout(() => {
+    row.inert = false;
+  }, left);
 }
 
 function button(each, act) {
