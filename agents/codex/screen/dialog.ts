@@ -17,7 +17,7 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
   const words = lines.filter((line) => line !== '');
   const isForm = FORM.test(words[0] ?? '');
   const isCounted = which === 'question' || isForm;
-  const [title = '', ...text] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
+  const [title = '', ...said] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
   // What is hidden cannot be answered by its beginning.
   const isCut =
     (start === 0 && (which === 'unknown' || which === 'permission')) ||
@@ -27,7 +27,12 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
     which,
     full,
     title: isCut ? '' : title,
-    text: isCut ? words : text,
+    text:
+      which === 'permission' && !isCounted
+        ? inPlace(above.slice(start, list.first), isCut ? '' : title)
+        : isCut
+          ? words
+          : said,
     form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
     options: list.options.map((option) => withKey(isCounted, option)),
     hasMore: list.hasMore,
@@ -37,6 +42,16 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
       .map((row) => row.text.trim())
       .join(' '),
   };
+}
+
+/** With indents and empty lines, which are a part of a command; without the title. */
+function inPlace(rows: readonly AnsiRow[], title: string): readonly string[] {
+  const lines = rows.map(({ text }) => text.trimEnd());
+  const from = title === '' ? 0 : lines.findIndex((line) => line.trim() === title) + 1;
+  const isWritten = (line: string) => line !== '';
+  const own = lines.slice(from).slice(lines.slice(from).findIndex(isWritten));
+  const margin = Math.min(...own.filter(isWritten).map((line) => line.search(/\S/u)));
+  return own.slice(0, own.findLastIndex(isWritten) + 1).map((line) => line.slice(margin));
 }
 
 const MOST_HELP_ROWS = 4;

@@ -19,8 +19,7 @@ export function findGeminiDialog(screen: readonly AnsiRow[]): AgentDialog | unde
   const help = inside[helpAt]?.trim() ?? '';
   const words = inside
     .filter((line, at) => !list.rows.has(at) && at !== helpAt && !SCROLL.test(line.trim()))
-    .map(unframed)
-    .filter((line) => line !== '');
+    .flatMap((line) => (unframed(line) === '' && !IN_FRAME.test(line) ? [] : [unframed(line)]));
   const said = words.join('\n');
   // Its question is the last line above the options: a command to approve may contain the words of any other dialog.
   const asks = PERMISSION.test(words.at(-1) ?? '');
@@ -87,11 +86,15 @@ function withoutRightEdge(text: string): string {
   return text.endsWith('│') ? text.slice(0, -1).trimEnd() : text;
 }
 
-/** Without the inner frame around a command. */
+/** An empty line there is a part of the command. */
+const IN_FRAME = /^ *│/u;
+
+/** Without the inner frame around a command, whose indents are a part of it. */
 function unframed(line: string): string {
   const text = line.trim();
   if (/^[╭╰]─+[╮╯]$/u.test(text)) return '';
-  return withoutRightEdge(text.replace(/^│ ?/u, '')).trim();
+  const inside = withoutRightEdge(text.replace(/^│ ?/u, ''));
+  return IN_FRAME.test(line) ? inside.trimEnd() : inside.trim();
 }
 
 const OPTION = /^(?:(●) *)?(\d{1,2})\. +(\S.*)$/u;

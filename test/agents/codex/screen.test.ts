@@ -77,6 +77,12 @@ describe("a dialog of Codex's", () => {
     },
   );
 
+  it('keeps indents and empty lines of a command', () => {
+    const script = ["  $ python3 - <<'E'", '  if ready:', '', '      remove()', '  E'];
+    const { text } = changed((rows, _, at) => [...rows.slice(0, at), ...script, ...rows.slice(at + 1)]);
+    expect(text.slice(-5)).toEqual(["$ python3 - <<'E'", 'if ready:', '', '    remove()', 'E']);
+  });
+
   it('that is not known is read in full although its text has the title of another one', () => {
     const dialog = changed((rows, title, at) => [
       ...rows.slice(0, title),

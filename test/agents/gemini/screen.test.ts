@@ -52,6 +52,18 @@ describe('a dialog of Gemini CLI', () => {
     expect(dialog.options.map(({ key }) => key)).toEqual(['1', '2', '3']);
   });
 
+  it('keeps indents and empty lines of a command', () => {
+    const recording = find('dialog-permission-shell');
+    const rows = withoutColours(recording).split('\n');
+    const at = rows.findLastIndex((row) => /│ curl/.test(row));
+    const plain = rows[at] ?? '';
+    const row = (words: string) => plain.replace(/curl.*?(?= │)/u, (all) => words.padEnd(all.length));
+    const script = ['if ready:', '', '    remove()'].map(row);
+    const all = [...rows.slice(0, at), ...script, ...rows.slice(at + 1)].slice(-rows.length);
+    const dialog = read(all.join('\n'), recording.facts) as AgentDialog;
+    expect(dialog.text.slice(-3)).toEqual(['if ready:', '', '    remove()']);
+  });
+
   it('has no title if a part of what is to be allowed is hidden', () => {
     for (const { path, ansi, facts } of recorded.filter(({ name }) => name === 'dialog-permission-long')) {
       const dialog = read(ansi, facts) as AgentDialog;
