@@ -14,6 +14,7 @@ import { holderOf } from '../home/lock.ts';
 import { checkWritable, readUserFile, removeIfEmpty, removeUserFile, writeUserFile } from '../home/user-owned-file.ts';
 import type { Tmux } from '../tmux/tmux.ts';
 import { eventScript, hooksConf, loadHooks, unloadHooks } from '../tmux/tmux-hooks.ts';
+import { checkPaths } from './check-paths.ts';
 import { extensionFiles, extensionPart, installedExtensions } from './extension-files.ts';
 import {
   applyChange,
@@ -101,23 +102,6 @@ export async function describeInstall(tmux: Tmux, conf: string): Promise<string>
   } catch (error) {
     return `tmux: ${explain(error)}`;
   }
-}
-
-/** Refuses paths that stop working later, or that cannot be written into the files. */
-function checkPaths(root: string, { node, dist }: ProgramPaths): void {
-  if (dist.includes('/_npx/'))
-    throw refused(
-      `${dist} is in the npm cache, which npm may delete at any time`,
-      'Install threadmux first: npm install -g threadmux',
-    );
-  if (!existsSync(join(dist, 'hooks', 'drop')))
-    throw refused(`${dist} is incomplete: hooks/drop is missing`, 'Build or install threadmux again.');
-  for (const path of [root, node, dist])
-    if (/\p{Cc}/u.test(path))
-      throw refused(
-        `${JSON.stringify(path)} contains a control character`,
-        'Use a folder without control characters in its path.',
-      );
 }
 
 /** A courier that a hook has started may still be running. */

@@ -100,6 +100,23 @@ describe('install and uninstall', () => {
     expect(folderListing(me.home)).toEqual(before);
   });
 
+  it.each([
+    ['directly above', 0o1777, 'home/.threadmux'],
+    ['further up, where they can exchange folders', 0o777, 'home/mine/.threadmux'],
+  ])('refuse a home that others could make, %s', async (_, mode, root) => {
+    const me = installSetup();
+    const shared = join(me.home, 'shared');
+    mkdirSync(join(shared, 'home', 'mine'), { recursive: true });
+    chmodSync(join(shared, 'home'), mode);
+    const before = folderListing(me.home);
+    await expect(me.install({ root: join(shared, root) })).rejects.toThrow(
+      /^other users can write in .*shared\/home, /,
+    );
+    expect(folderListing(me.home)).toEqual(before);
+    chmodSync(join(shared, 'home'), 0o755);
+    await me.install({ root: join(shared, root) });
+  });
+
   it('change nothing the second time', async () => {
     const me = installSetup();
     me.write(THEIRS);
