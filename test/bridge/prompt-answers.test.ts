@@ -26,8 +26,14 @@ async function start(faults: Faults = {}) {
   return { setting, pane };
 }
 
-/** A prompt in the thread; its command makes it different from others. */
-async function ask({ setting, pane }: { setting: Setting; pane: PromptPane }, command: string) {
+/** A prompt in the thread; its command makes it different from others. It was there long enough for a word. */
+async function ask(parts: Parameters<typeof askNow>[0], command: string) {
+  const asked = await askNow(parts, command);
+  await untilTextCounts(asked.message);
+  return asked;
+}
+
+async function askNow({ setting, pane }: { setting: Setting; pane: PromptPane }, command: string) {
   await pane.show('dialog-permission-long');
   const hook = startHook(
     setting.machine,
@@ -106,6 +112,17 @@ describe('a text that was not received live', () => {
   });
 });
 
+it('a "yes" right after a prompt has appeared was written before it could be read, but a reply counts', async () => {
+  const parts = await start();
+  const { setting, pane } = parts;
+  const prompt = await askNow(parts, 'rm -rf build');
+  await setting.say(pane.thread, 'yes');
+  await setting.answer(pane.thread, UNCLEAR);
+  await expectOpen(setting, prompt);
+  await setting.workspace.person.say(pane.thread, 'yes', { replyTo: prompt.message.id });
+  expect(decisionIn(await prompt.hook.printed)).toEqual({ behavior: 'allow' });
+});
+
 describe('two prompts in one thread', () => {
   it('ignore "yes", and a reply decides the one it replies to', async () => {
     const parts = await start();
@@ -164,6 +181,7 @@ describe('a prompt with several questions', () => {
     await pane.show('dialog-question-first');
     const hook = startHook(setting.machine, pane, pane.input('AskUserQuestion.two-questions'));
     const message = await promptIn(setting.workspace, pane.thread, /\(1 of 2\)/);
+    await untilTextCounts(message);
     const [prompt] = setting.shared.prompts.inThread(pane.thread);
     /** Another person taps. */
     const other = (action: string, ...values: string[]) =>
