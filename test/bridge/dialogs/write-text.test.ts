@@ -166,11 +166,20 @@ describe('a message while a question is open', () => {
     const { setting, claude } = await begin();
     await claude.tell('choice', QUESTION);
     const card = await setting.answer(claude, /Which database/);
+    await untilTextCounts(card);
     await claude.tell('choice', { ...QUESTION, text: ['To be deleted, in production.'] });
     await become(setting, card, /in production/);
     const replyTo = replies ? { replyTo: card.id } : {};
     const message = await setting.workspace.person.say(claude.thread, text, replyTo);
     await setting.untilMarked(message, '⚠️');
+    expect(noted(claude)).toEqual([]);
+  });
+
+  it('that names an option right after the question has appeared is not its answer', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', QUESTION);
+    await setting.answer(claude, /Which database/);
+    await setting.untilMarked(await setting.say(claude, '2'), '⚠️');
     expect(noted(claude)).toEqual([]);
   });
 
