@@ -55,7 +55,9 @@ function promptMeant(
   const isReply = repliedTo !== undefined;
   const meant = isReply ? open.find(({ messageId }) => messageId === repliedTo) : only;
   if (!live || meant === undefined || meant.messageId === '' || !isNewer(id, meant.messageId)) return undefined;
-  return !isReply && isWord && isSudden(meant.messageId, id) ? undefined : meant;
+  // What comes after the first question of a message has its own rule (`changed`).
+  const isUnread = meant.question <= 1 && isSudden(meant.messageId, id);
+  return !isReply && isWord && isUnread ? undefined : meant;
 }
 
 const WORDS =

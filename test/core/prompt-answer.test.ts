@@ -38,6 +38,7 @@ describe('a text in a thread:', () => {
     ['answers the only prompt', {}, [A], '100'],
     ['denies it with any words', { text: 'not like this' }, [A], '100'],
     ['so early that nobody has read the prompt', { id: SUDDEN }, [A], 'unclear'],
+    ['as early, to the second question of a message', { id: SUDDEN }, [{ ...A, question: 2 }], '100'],
     ['as early, in other words', { id: SUDDEN, text: 'not like this' }, [A], '100'],
     ['as early, as a reply', { id: SUDDEN, repliedTo: '100' }, [A], '100'],
     ['is a message while nothing is open', {}, [], 'message'],
