@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { fileError, ThreadmuxError } from '../core/errors.ts';
 import { writeWhole } from './atomic-write.ts';
@@ -36,6 +36,7 @@ export function homeRoot(env: ConfigEnvironment): string {
 }
 
 export function openHome(root: string): Home {
+  checkAbove(root);
   privateFolder(root);
   return {
     root,
@@ -46,6 +47,25 @@ export function openHome(root: string): Home {
     path: (...parts) => join(root, ...parts),
   };
 }
+
+/** Someone who can rename a folder above the home can put another one in its place, while a hook or tmux uses it by its name. */
+function checkAbove(root: string): void {
+  for (let at = dirname(resolve(root)), below = ''; at !== below; below = at, at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    const isForeign = ![0, process.getuid?.(), NOBODY].includes(found.uid);
+    const isOpen = (found.mode & 0o002) !== 0 && (found.mode & STICKY) === 0;
+    if (isForeign || isOpen)
+      throw new ThreadmuxError('home_unsafe', `other users can change ${at}, which contains ${root}`, {
+        hint: 'Set THREADMUX_HOME to a folder in a place where only you can write.',
+      });
+  }
+}
+
+/** Owns everything of the system in some containers. */
+const NOBODY = 65_534;
+/** Others may create files there, but not exchange those of their owners. */
+const STICKY = 0o1000;
 
 /** A link, or a folder that someone else owns, could give our letters and answers to another user. */
 function privateFolder(path: string): string {

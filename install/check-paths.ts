@@ -23,25 +23,14 @@ export function checkPaths(root: string, { node, dist }: ProgramPaths): void {
       );
 }
 
-/**
- * tmux runs files of our home each time it starts. If others may write in the folder above, one of them could make a home that is gone, for
- * example after a restart. Further up, they may create files, but must not be able to exchange what is there.
- */
+/** tmux runs files of our home each time it starts. Where others may create files, one of them could make a home that is gone, for example after a restart. */
 function checkOwnPlace(root: string): void {
-  const above: string[] = [];
-  for (let at = dirname(resolve(root)); above.at(-1) !== at; at = dirname(at)) above.push(at);
-  for (const folder of above) {
-    const found = statSync(folder, { throwIfNoEntry: false });
-    if (found === undefined) continue;
-    const isDirectlyAbove = folder === above[0];
-    const isOpen = (found.mode & 0o002) !== 0 && (isDirectlyAbove || (found.mode & 0o1000) === 0);
-    const isForeign = isDirectlyAbove && ![0, process.getuid?.()].includes(found.uid);
-    if (isOpen || isForeign)
-      throw refused(
-        `other users can write in ${folder}, which contains ${root}`,
-        'Set THREADMUX_HOME to a folder in a place where only you can write.',
-      );
-  }
+  const above = dirname(resolve(root));
+  if (((statSync(above, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) !== 0)
+    throw refused(
+      `other users can create files in ${above}, which contains ${root}`,
+      'Set THREADMUX_HOME to a folder in a place where only you can write.',
+    );
 }
 
 function refused(message: string, hint: string): ThreadmuxError {

@@ -99,7 +99,8 @@ export type PageHandler = (request: IncomingMessage, response: ServerResponse, u
 export function makePages(attachments: Uploads, door: AdmittedCaller): PageHandler {
   const assets = openAssets();
   return async (request, response, url) => {
-    if (!isOurHost(door, request.headers.host)) return end(response, 403, 'This is not an address of the workspace.');
+    if (!isOurHost(door, request.headers.host))
+      return end(response, 403, 'This is not an address of the workspace. Open the one that threadmux printed.');
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'Only GET is answered here.');
     if (request.headers['service-worker'] === 'script') return endWorker(response);
     if (request.headers[FORGET] !== undefined) return forgetAll(response);

@@ -89,11 +89,15 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
 }
 
 async function open(options: WorkspaceOptions, unlock: () => void): Promise<Workspace> {
-  const { dir, listen = '127.0.0.1', log = () => {}, inspection = {} } = options;
+  const { dir, log = () => {}, inspection = {} } = options;
   const identity = loadIdentity(dir);
   const memory = openMemory(join(dir, 'journal.jsonl'), log);
   const [server, botServer] = [makeServer(log), makeServer(log)];
   const socket = join(dir, 'socket');
+  const isChosen = (options.port ?? 0) === 0;
+  // A name has two addresses.
+  const listen =
+    options.listen === undefined || (isChosen && options.listen === 'localhost') ? '127.0.0.1' : options.listen;
   const port = await listenOn(server, options.port ?? 0, listen)
     .then(async (taken) => {
       await listenAt(botServer, socket);
@@ -104,7 +108,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
       memory.close();
       throw error;
     });
-  const door: AdmittedCaller = { listen, port };
+  const door: AdmittedCaller = { listen, port, isChosen };
   const url = `http://${urlHost(listen)}:${port}`;
   const gatewayUrl = (host: string) => `ws://${host}/gateway`;
   const signIn = makeSignIn(join(dir, 'keys.json'));

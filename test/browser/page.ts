@@ -5,6 +5,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterEach, expect } from 'vitest';
 import type { Faults } from '../support/as-discord.mjs';
 import { shareAmongTests } from '../support/at-end.ts';
+import { freePort } from '../support/free-port.ts';
 import { startTestWorkspace, type TestWorkspace, type WireMessage } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
 
@@ -12,7 +13,7 @@ type Options = BrowserContextOptions & { title?: string; faults?: Faults; tolera
 
 export async function openWorkspace(options: Options = {}) {
   const { title = '[agent] web', faults = {}, ...context } = options;
-  const workspace = await startTestWorkspace({ faults });
+  const workspace = await startTestWorkspace({ faults, port: await freePort() });
   const thread = await startThread(workspace, title);
   const sheet = await openPage(context);
   const you = person(sheet.page);

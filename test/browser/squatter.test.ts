@@ -4,6 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { freePort } from '../support/free-port.ts';
 import { startTestWorkspace, type TestWorkspace } from '../support/workspace.ts';
 import { openPage, person, see } from './browser.ts';
 import { openWorkspace, startThread } from './page.ts';
@@ -221,7 +222,7 @@ describe('a process that takes the port while the program is down', () => {
 
 // Chromium looks for "localhost" at ::1 first, also where /etc/hosts does not say so.
 it('while the program runs, a process cannot answer for it at the other address of localhost', async () => {
-  const workspace = await startTestWorkspace();
+  const workspace = await startTestWorkspace({ port: await freePort() });
   await startThread(workspace, '[agent] web');
   const { page } = await openPage();
   await expect(squat(Number(new URL(workspace.url).port), '::1')).rejects.toThrow(/EADDRINUSE|EADDRNOTAVAIL/);

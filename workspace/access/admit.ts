@@ -15,6 +15,8 @@ export type Access =
 export interface AdmittedCaller {
   readonly listen: string;
   readonly port: number;
+  /** The system has chosen it: only at the address for which it was chosen, nobody else can have prepared it. */
+  readonly isChosen: boolean;
 }
 
 /** The socket or the port: whose it is, and who is admitted. */
@@ -57,9 +59,10 @@ export function isOurHost(door: AdmittedCaller, host: string | undefined): boole
   const parts = /^(\[[^\]]+\]|[^:]+)(?::(\d+))?$/.exec(host ?? '');
   const name = parts?.[1]?.toLowerCase().replace(/^\[|\]$/g, '');
   if (name === undefined || Number(parts?.[2] ?? 80) !== door.port) return false;
-  if (['127.0.0.1', 'localhost', '::1', door.listen.toLowerCase()].includes(name)) return true;
-  const everywhere = door.listen === '0.0.0.0' || door.listen === '::';
-  return everywhere && isIP(name) !== 0;
+  const others = door.isChosen ? [] : ['127.0.0.1', 'localhost', '::1'];
+  if ([...others, door.listen.toLowerCase()].includes(name)) return true;
+  const kind = isIP(name);
+  return kind !== 0 && (door.listen === '::' || (door.listen === '0.0.0.0' && (kind === 4 || !door.isChosen)));
 }
 
 /** Takes the same time for every guess; hashed first, so that the length leaks nothing either. */

@@ -1,9 +1,11 @@
 // A browser looks for "localhost" at ::1 first. A user of the same machine who could listen there would be the workspace for that
 // browser: its key would sign what they ask for.
 
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { enter, startTestWorkspace } from '../../support/workspace.ts';
 
 const hasIPv6 = Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === '::1'));
@@ -20,6 +22,13 @@ function take(host: string, port: number): Promise<{ port: number } | string> {
   });
 }
 
+const statusOf = (url: string, host: string) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    request(url, { headers: { host } }, (answer) => resolve(answer.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+
 const portOf = (url: string) => Number(new URL(url).port);
 
 describe('while the workspace runs', () => {
@@ -30,7 +39,7 @@ describe('while the workspace runs', () => {
   });
 
   it('a browser that uses ::1 is served there, with the same checks', async () => {
-    const workspace = await startTestWorkspace();
+    const workspace = await startTestWorkspace({ port: await freePort() });
     const host = hasIPv6 ? '[::1]' : '127.0.0.1';
     const person = await enter(workspace.link.replace('127.0.0.1', host));
     await person.say(workspace.channelId, 'over IPv6');
@@ -42,6 +51,21 @@ describe('while the workspace runs', () => {
     expect(foreign.status).toBe(200); // the page itself, which is public
     const asked = await fetch(`${workspace.url.replace('127.0.0.1', host)}/sign-in/nonce`, { method: 'POST' });
     expect(asked.status).toBe(403);
+  });
+});
+
+describe('a port that the system has chosen', () => {
+  // It is chosen for one address: at the other one, and so at "localhost", another user may have prepared it.
+  it.each(['localhost', '[::1]'])('is not used as %s', async (name) => {
+    const { url } = await startTestWorkspace({ listen: 'localhost' });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    const at = (host: string) => statusOf(url, `${host}:${portOf(url)}`);
+    expect([await at('127.0.0.1'), await at(name)]).toEqual([200, 403]);
+  });
+
+  it('is used as "localhost" if the user has chosen it', async () => {
+    const { url } = await startTestWorkspace({ port: await freePort() });
+    expect(await statusOf(url, `localhost:${portOf(url)}`)).toBe(200);
   });
 });
 
