@@ -55,3 +55,12 @@ export function withSpacesShown(row: AnsiRow): AnsiRow {
 export function indentOf(text: string): number {
   return text.length - text.trimStart().length;
 }
+
+/** The lines of a command without their common margin. Their other indents and the empty lines between them are a part of it. */
+export function withoutMargin(lines: readonly string[]): readonly string[] {
+  const isWritten = (line: string) => line.trim() !== '';
+  const [first, last] = [lines.findIndex(isWritten), lines.findLastIndex(isWritten)];
+  const own = first < 0 ? [] : lines.slice(first, last + 1).map((line) => line.trimEnd());
+  const margin = Math.min(...own.filter(isWritten).map((line) => line.search(/\S/u)));
+  return own.map((line) => line.slice(margin));
+}

@@ -5,6 +5,7 @@ import { allDrivers, driverOf } from '../agents/list.ts';
 import { isAtPrompt, isBelowAll } from '../agents/prompt-line.ts';
 import type { AgentScreen } from '../agents/screen.ts';
 import { hasDialog, readView } from '../agents/screen-fingerprint.ts';
+import { screenParts } from '../agents/screen-parts.ts';
 import { isShell } from '../agents/shell-name.ts';
 import type { LookResult, PaneLook } from '../tmux/look.ts';
 import type { PaneGuard } from '../tmux/pane.ts';
@@ -82,9 +83,23 @@ const BOXES: readonly AgentScreen['kind'][] = ['empty', 'draft', 'menu', 'shellM
  */
 export function shownAgent(seen: PaneLook): Omit<ReadPane, 'isAgent'> | undefined {
   if (isAtPrompt(seen)) return undefined;
-  return allDrivers()
-    .map((driver) => ({ driver, screen: readView(seen, driver.screen) }))
-    .find(({ screen }) => (screen.kind === 'dialog' ? screen.which !== 'unknown' : BOXES.includes(screen.kind)));
+  const read = (view: PaneLook) => allDrivers().map((driver) => ({ driver, screen: readView(view, driver.screen) }));
+  const isDialog = ({ screen }: { readonly screen: AgentScreen }) =>
+    screen.kind === 'dialog' && screen.which !== 'unknown';
+  const whole = read(seen).find((one) => isDialog(one) || BOXES.includes(one.screen.kind));
+  return (
+    whole ??
+    screenParts(seen.text)
+      .flatMap((part) => read(partOf(seen, part)))
+      .find(isDialog)
+  );
+}
+
+/** A program shows it beside something else. Only its words are known. */
+function partOf(seen: PaneLook, text: string): PaneLook {
+  const rows = text.split('\n');
+  const width = Math.max(...rows.map((row) => row.length));
+  return { ...seen, text, ansi: text, width, height: rows.length, cursor: { x: 0, y: 0 }, cursorShown: false };
 }
 
 /** What a key would reach. Ignores copy mode, because a key leaves it first. */

@@ -1,7 +1,7 @@
 // Classifies what OpenCode's pane shows. Its lists float over the page and leave the box visible, so the box counts only if the
 // terminal's cursor is in it. Everything that is not recognised is `unknown`, and nothing is typed into it.
 
-import { rowsOfAgent, withSpacesShown } from '../agent-rows.ts';
+import { rowsOfAgent, withoutMargin, withSpacesShown } from '../agent-rows.ts';
 import type { AnsiRow } from '../claude/screen/box.ts';
 import type { AgentDialog, AgentScreen, PaneFacts } from '../screen.ts';
 
@@ -167,7 +167,7 @@ function findPrompt(seen: readonly AnsiRow[]): AgentDialog | undefined {
     full: false,
     form: 'unknown',
     title: isWhole ? (text[0] ?? '').replace('△ ', '') : '',
-    text,
+    text: isQuestion ? text : withoutMargin(rows.slice(first, last - 1).map((row) => row.replace(EDGE_LEFT, ''))),
     options: seen
       .slice(isQuestion ? first : last - 1, last)
       .map(highlightedIn)

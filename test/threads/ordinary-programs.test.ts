@@ -93,3 +93,41 @@ describe('a dialog stays one', () => {
       }
   });
 });
+
+/** What another program makes of a screen, as rows. */
+const BESIDE: readonly (readonly [string, (rows: readonly string[], width: number) => readonly string[]])[] = [
+  ['on the right', (rows) => rows.map((row, at) => `${`note ${at}`.padEnd(30)}│${row}`)],
+  ['on the left', (rows, width) => rows.map((row, at) => `${row.padEnd(width)}│note ${at}`)],
+  [
+    'in a frame',
+    (rows, width) => [
+      `┌${'─'.repeat(width)}┐`,
+      ...rows.map((row) => `│${row.padEnd(width)}│`),
+      `└${'─'.repeat(width)}┘`,
+    ],
+  ],
+  [
+    'in a popup',
+    (rows, width) => [
+      ...['$ make', 'done', `$ ┌${'─'.repeat(width)}┐`],
+      ...rows.map((row) => `  │${row.padEnd(width)}│`),
+      `  └${'─'.repeat(width)}┘`,
+    ],
+  ],
+  ['behind line numbers', (rows) => rows.map((row, at) => `${String(at + 1).padStart(4)} ${row}`)],
+];
+
+describe('a permission that another program shows beside something else is a dialog', () => {
+  it.each(BESIDE)('%s', (_, shownBy) => {
+    for (const agent of AGENTS)
+      for (const one of screensOf(agent).recorded.filter(({ name }) =>
+        /^dialog-permission-(?:bash|shell)/.test(name),
+      )) {
+        const rows = withoutColours(one).trimEnd().split('\n');
+        const lines = shownBy(rows, one.facts.width ?? 80);
+        const width = Math.max(...lines.map(({ length }) => length));
+        const seen = { ...look(lines, { command: 'tmux', cursorShown: false }), width, height: lines.length };
+        expect([one.path, shownAgent(seen)?.screen.kind]).toEqual([one.path, 'dialog']);
+      }
+  });
+});

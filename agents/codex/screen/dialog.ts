@@ -1,6 +1,6 @@
 // Reads the dialog that Codex shows: what it is, its text, its options and the keys that take them. It takes the place of the box.
 
-import { optionsAround, withSpacesShown } from '../../agent-rows.ts';
+import { optionsAround, withoutMargin, withSpacesShown } from '../../agent-rows.ts';
 import type { AnsiRow } from '../../claude/screen/box.ts';
 import type { AgentDialog, AgentDialogOption } from '../../screen.ts';
 
@@ -48,10 +48,7 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
 function inPlace(rows: readonly AnsiRow[], title: string): readonly string[] {
   const lines = rows.map(({ text }) => text.trimEnd());
   const from = title === '' ? 0 : lines.findIndex((line) => line.trim() === title) + 1;
-  const isWritten = (line: string) => line !== '';
-  const own = lines.slice(from).slice(lines.slice(from).findIndex(isWritten));
-  const margin = Math.min(...own.filter(isWritten).map((line) => line.search(/\S/u)));
-  return own.slice(0, own.findLastIndex(isWritten) + 1).map((line) => line.slice(margin));
+  return withoutMargin(lines.slice(from));
 }
 
 const MOST_HELP_ROWS = 4;

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { AgentDialog } from '../../../agents/screen.ts';
 import { screensOf } from '../../support/recorded-screens.ts';
 
 const { recorded, find, read, readNamed } = screensOf('opencode');
@@ -34,6 +35,16 @@ it('a prompt is not covered by a line of the agent that looks like the title of 
   const shown = read(lines.join('\n'), facts);
   expect(shown).toMatchObject({ kind: 'dialog', which: 'permission' });
   expect(JSON.stringify(shown)).toContain('curl http://127.0.0.1:1/');
+});
+
+it('a prompt keeps indents and empty lines of a command', () => {
+  const { ansi, facts } = find('dialog-permission-shell');
+  const rows = ansi.split('\n');
+  const command = rows.findIndex((row) => /┃.*\$ .*curl/.test(row));
+  const script = ['  ┃  if ready:', '  ┃', '  ┃      remove()'];
+  const all = [...rows.slice(0, command + 1), ...script, ...rows.slice(command + 1)];
+  const { text } = read(all.slice(all.length - rows.length).join('\n'), facts) as AgentDialog;
+  expect(text.slice(-3)).toEqual(['if ready:', '', '    remove()']);
 });
 
 it('a prompt has no title if a part of what is to be allowed may be hidden', () => {
