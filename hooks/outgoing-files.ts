@@ -5,8 +5,10 @@ import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import type { FileUpload } from '../discord/rest.ts';
+import { isAnswering, type PathLook } from '../home/answering-path.ts';
 import { readChecked, resolveOwnPath, tryTo } from '../home/checked-file.ts';
 import type { Host } from '../hosts/host.ts';
+import { attachMarkersIn, TOO_MANY } from './attach-markers.ts';
 
 export interface OutgoingFiles {
   /** The reply without its attachment lines. */
@@ -25,16 +27,18 @@ export interface AttachRules {
   readonly homeDir: string;
   readonly maxBytes?: number;
   readonly maxTotalBytes?: number;
+  readonly look?: PathLook;
 }
 
 const MAX_FILES = 10;
 const MAX_BYTES = 10 * 2 ** 20;
 const MAX_TOTAL_BYTES = 24 * 2 ** 20;
-const MARK = /^\[(?:DISCORD_)?ATTACH:(.*)\]$/s;
-const FENCE = /^\s{0,3}(`{3,}|~{3,})/;
 
 export function takeOutgoingFiles(text: string, rules: AttachRules): Promise<OutgoingFiles> {
-  return takeMarked(text, rules.maxTotalBytes ?? MAX_TOTAL_BYTES, (path, room) => take(path, rules, room));
+  const areAnswering = (paths: readonly string[]) =>
+    isAnswering([...paths.flatMap((path) => wholePath(path, rules) ?? []), ...rules.roots], rules.look);
+  const most = rules.maxTotalBytes ?? MAX_TOTAL_BYTES;
+  return takeMarked(text, most, (path, room) => take(path, rules, room), areAnswering);
 }
 
 type Taken = FileUpload | string;
@@ -44,13 +48,16 @@ async function takeMarked(
   text: string,
   mostBytes: number,
   take: (path: string, room: number) => Taken | Promise<Taken>,
+  areAnswering: (paths: readonly string[]) => Promise<boolean> = async () => true,
 ): Promise<OutgoingFiles> {
   const { kept, paths, tooMany } = attachMarkersIn(text);
   const files: FileUpload[] = [];
   const refused: string[] = [];
   let room = mostBytes;
+  const mayLook = paths.length === 0 || (await areAnswering(paths));
   for (const path of paths) {
-    const taken = files.length >= MAX_FILES ? TOO_MANY : await take(path, room);
+    const why = !mayLook ? NO_ANSWER : files.length >= MAX_FILES ? TOO_MANY : undefined;
+    const taken = why ?? (await take(path, room));
     if (typeof taken === 'string') refused.push(`${untrustedCode(path)}: ${taken}`);
     else {
       room -= taken.data.length;
@@ -60,52 +67,16 @@ async function takeMarked(
   return { text: kept, files, refused: [...refused, ...tooMany] };
 }
 
-const TOO_MANY = 'more files than one message can hold';
-const TOO_LONG = 'the text is too long to look for files in it';
-/** Each costs time, on another host a round trip. */
-const MAX_ASKED = 20;
-
-interface AttachMarkers {
-  /** The text without the marks. */
-  readonly kept: string;
-  /** Each once, and not more than may be looked at. */
-  readonly paths: readonly string[];
-  /** A sentence about the others. */
-  readonly tooMany: readonly string[];
-}
-
-/** Millions of lines take seconds. No agent writes so much at once. */
-const LONGEST_SEARCHED = 2 ** 20;
-
-/** A mark inside a code block is not an attachment. */
-function attachMarkersIn(text: string): AttachMarkers {
-  if (text.length > LONGEST_SEARCHED)
-    return { kept: text, paths: [], tooMany: text.includes('ATTACH:') ? [TOO_LONG] : [] };
-  const paths = new Set<string>();
-  let fence: string | undefined;
-  const kept = text.split('\n').filter((line) => {
-    const mark = line.match(FENCE)?.[1];
-    if (fence === undefined) fence = mark;
-    else if (mark?.startsWith(fence) && line.trim() === mark) fence = undefined;
-    const path = fence === undefined ? markedPath(line) : undefined;
-    if (path !== undefined) paths.add(path);
-    return path === undefined;
-  });
-  const more = paths.size - MAX_ASKED;
-  return {
-    kept: kept.join('\n'),
-    paths: [...paths].slice(0, MAX_ASKED),
-    tooMany: more > 0 ? [`${more} more: ${TOO_MANY}`] : [],
-  };
-}
-
-function markedPath(line: string): string | undefined {
-  return MARK.exec(line.trim())?.[1]?.trim() || undefined;
+const NO_ANSWER = 'its file system does not answer';
+/** Undefined for what is no path. */
+function wholePath(path: string, { cwd, homeDir }: AttachRules): string | undefined {
+  if (path.includes('\0') || path.length > LONGEST_PATH) return undefined;
+  return resolve(cwd, path.replace(/^~(?=\/)/, homeDir));
 }
 
 function take(path: string, rules: AttachRules, room: number): Taken {
-  if (path.includes('\0')) return 'not a path';
-  const absolute = resolve(rules.cwd, path.replace(/^~(?=\/)/, rules.homeDir));
+  const absolute = wholePath(path, rules);
+  if (absolute === undefined) return 'not a path';
   const real = tryTo(() => realpathSync(absolute));
   if (real === undefined) return 'there is no such file';
   const why = whyNot(real, rules);

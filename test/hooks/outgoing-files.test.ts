@@ -4,6 +4,7 @@ import fs, {
   lchownSync,
   linkSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -12,6 +13,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isAnswering } from '../../home/answering-path.ts';
 import { type AttachRules, takeOutgoingFiles, takeOutgoingRemoteFiles } from '../../hooks/outgoing-files.ts';
 import { type Host, localHost } from '../../hosts/host.ts';
 import { openTestCourier } from '../support/courier-setup.ts';
@@ -214,10 +216,14 @@ describe('[ATTACH: path]', () => {
     onTestFinished(() => void swapper.kill('SIGKILL'));
     await vi.waitFor(() => expect(existsSync(join(root, 'swapping'))).toBe(true), 20_000);
     const seen = new Map<string, number>();
-    for (let tries = 0; tries < 200_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
-      const { files } = await take(join('swap', deep, 'x.txt'), rules);
-      const what = files[0] ? Buffer.from(files[0].data as Uint8Array).toString() : 'refused';
-      seen.set(what, (seen.get(what) ?? 0) + 1);
+    // Many in one reply, because a process looks first whether they can be looked at.
+    const path = join('swap', deep, 'x.txt');
+    const text = Array.from({ length: 20 }, (_, at) => `[ATTACH: ${'./'.repeat(at)}${path}]`).join('\n');
+    const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
+    for (let tries = 0; tries < 10_000 && (seen.get('harmless') ?? 0) < 1_000; tries++) {
+      const { files, refused } = await takeOutgoingFiles(text, rules);
+      for (const { data } of files) count(Buffer.from(data as Uint8Array).toString());
+      if (refused.length > 0) count('refused');
     }
     expect([...seen.keys()].sort()).toEqual(['harmless', 'refused']);
   });
@@ -442,4 +448,20 @@ describe('a file on another host', () => {
     expect(refused).toEqual([]);
     expect(Buffer.compare(files[0]?.data as Buffer, Buffer.alloc(200_000, 'abc'))).toBe(0);
   });
+});
+
+it('a file system that does not answer holds up nothing but its reply, and is asked once', async () => {
+  const { rules, root } = project();
+  const asked = join(tempFolder(), 'asked');
+  const hanging = ['/bin/sh', '-c', `echo >> '${asked}'; exec sleep 600`] as const;
+  const text = '[ATTACH: a.txt]\n[ATTACH: b.txt]\nThe report.';
+  const {
+    files,
+    refused,
+    text: kept,
+  } = await takeOutgoingFiles(text, { ...rules, look: { command: hanging, withinMs: 300 } });
+  expect([files, kept]).toEqual([[], 'The report.']);
+  expect(refused).toEqual(['`a.txt`: its file system does not answer', '`b.txt`: its file system does not answer']);
+  expect(readFileSync(asked, 'utf8')).toBe('\n');
+  expect(await isAnswering([root, join(root, 'not there')])).toBe(true);
 });
