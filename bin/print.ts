@@ -4,21 +4,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { harmless } from '../core/json.ts';
 import { displayWidth } from '../core/markdown-tables.ts';
+import { maskKnown, maskSecrets } from '../core/mask-secrets.ts';
 import { neutralise, spelledOut } from '../core/untrusted-text.ts';
 
 const SHOWN_AFTER_MS = 300;
 
 export function printJson(value: unknown): void {
-  process.stdout.write(`${harmless(JSON.stringify(value, null, 2))}\n`);
+  process.stdout.write(`${harmless(maskKnown(JSON.stringify(value, null, 2)))}\n`);
 }
 
 /** For output that goes on: one value per line. */
 export function printJsonLine(value: unknown): void {
-  process.stdout.write(`${harmless(JSON.stringify(value))}\n`);
+  process.stdout.write(`${harmless(maskKnown(JSON.stringify(value)))}\n`);
 }
 
 export function printText(text: string): void {
-  print(neutralise(text));
+  print(neutralise(maskKnown(text)));
 }
 
 /** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal. */
@@ -32,7 +33,7 @@ function print(text: string): void {
 
 /** For people: on stderr, so that programs which read stdout do not see it. */
 export function printNote(text: string): void {
-  process.stderr.write(`${neutralise(text)}\n`);
+  process.stderr.write(`${neutralise(maskSecrets(text))}\n`);
 }
 
 /** Always one line. */

@@ -9,9 +9,24 @@ const SHAPES: readonly RegExp[] = [
   /(?<=\/(?:interactions|webhooks)\/\d{15,20}\/)[A-Za-z\d_.-]{16,}/g, // interaction tokens in paths
 ];
 
-export function maskSecrets(text: string, secrets: readonly string[] = []): string {
+/** The secrets of the configuration, which may have any form. */
+const known = new Set<string>();
+const SHORTEST = 6;
+
+export function alwaysMask(secret: string): void {
+  if (secret.length >= SHORTEST) known.add(secret);
+}
+
+/** For what is data: only our own secrets. */
+export function maskKnown(text: string): string {
   let masked = text;
-  for (const secret of secrets) if (secret.length >= 6) masked = masked.replaceAll(secret, '[secret]');
+  for (const secret of known) masked = masked.replaceAll(secret, '[secret]');
+  return masked;
+}
+
+export function maskSecrets(text: string, secrets: readonly string[] = []): string {
+  let masked = maskKnown(text);
+  for (const secret of secrets) if (secret.length >= SHORTEST) masked = masked.replaceAll(secret, '[secret]');
   for (const shape of SHAPES) masked = masked.replace(shape, '[secret]');
   return masked;
 }

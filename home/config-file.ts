@@ -6,18 +6,27 @@ import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { type Config, type ConfigEnvironment, parseConfig, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
+import { alwaysMask } from '../core/mask-secrets.ts';
 import { readJson, writeJson } from './atomic-write.ts';
+import { tryTo } from './checked-file.ts';
 import type { Home } from './home.ts';
 
 export function loadConfig(home: Home, env: ConfigEnvironment): Config {
   const path = home.path('config.json');
   const text = readPrivate(path);
-  return parseConfig({
+  const config = parseConfig({
     file: text === undefined ? undefined : { path, text },
     env,
     hostname: hostname(),
     readToken: (file) => readTokenFile(expandHome(file, env), dirname(path)),
   });
+  for (const { token, api } of config.servers) for (const secret of [token, ...passwordIn(api)]) alwaysMask(secret);
+  return config;
+}
+
+function passwordIn(address: string): readonly string[] {
+  const password = URL.canParse(address) ? new URL(address).password : '';
+  return password === '' ? [] : [password, tryTo(() => decodeURIComponent(password)) ?? password];
 }
 
 function readTokenFile(file: string, base: string): string {

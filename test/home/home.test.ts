@@ -2,6 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
+import { ThreadmuxError } from '../../core/errors.ts';
+import { maskKnown, maskSecrets } from '../../core/mask-secrets.ts';
 import { readJson, readText, writeJson, writeWhole } from '../../home/atomic-write.ts';
 import { loadConfig } from '../../home/config-file.ts';
 import { homeRoot, openHome } from '../../home/home.ts';
@@ -66,6 +68,18 @@ describe('files', () => {
 });
 
 describe('config.json', () => {
+  it('names the secrets that are masked from then on, whatever their form', () => {
+    const home = tempHome();
+    const server = { channel: '123456789012345678', allow: ['123456789012345678'], token: 'odd+token/of=a-server' };
+    const api = 'http://me:odd%2Bpassword@127.0.0.1:1/api';
+    writeFileSync(home.path('config.json'), JSON.stringify({ servers: [{ ...server, api }] }), { mode: 0o600 });
+    loadConfig(home, {});
+    const said = `400 odd+token/of=a-server, ${api} and odd+password`;
+    expect(maskSecrets(said)).toBe('400 [secret], http://me:[secret]@127.0.0.1:1/api and [secret]');
+    expect(new ThreadmuxError('discord_refused', said).message).not.toContain('odd');
+    expect(maskKnown(JSON.stringify({ said }))).not.toContain('odd');
+  });
+
   it('is refused while others can read it, with the fix', () => {
     const home = tempHome();
     const path = home.path('config.json');
