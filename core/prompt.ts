@@ -137,11 +137,14 @@ function answerTo(asked: PromptQuestion, at: number, { action, values, text }: P
   return action === 'text' ? optionsNamed(asked, labels, words) : undefined;
 }
 
-/** Text that does not name options is an answer in the user's own words. */
+/** Text that does not name options is an answer in the user's own words. A number that is also the label of another option is no answer. */
 function optionsNamed(asked: PromptQuestion, labels: readonly string[], words: string): string | undefined {
-  const find = (word: string) =>
-    labels.find((label) => label.toLowerCase() === word.toLowerCase()) ??
-    (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
+  const labelOf = (word: string) => labels.find((label) => label.toLowerCase() === word.toLowerCase());
+  const numbered = (word: string) => (/^\d{1,2}$/.test(word) ? labels[Number(word) - 1] : undefined);
+  const isDouble = (word: string) =>
+    new Set([labelOf(word) ?? numbered(word), numbered(word) ?? labelOf(word)]).size > 1;
+  const find = (word: string) => labelOf(word) ?? numbered(word);
+  if ([words, ...(asked.multiSelect ? words.split(',') : [])].some((word) => isDouble(word.trim()))) return undefined;
   const whole = find(words);
   if (whole !== undefined) return whole;
   const several = asked.multiSelect ? words.split(',').map((word) => find(word.trim())) : [undefined];

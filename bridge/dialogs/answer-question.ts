@@ -28,13 +28,15 @@ export async function answerQuestion(
   const isMeant = message.repliedTo === undefined || message.repliedTo === card.message;
   if (!isSeen || !isMeant || !isFresh(liveAt, performance.now())) return false;
   const seen = await seeDialog(paneOnHost(hosts, record));
-  const action = seen?.print === card.print ? actionFor(text.trim(), seen.dialog.options) : undefined;
+  if (seen?.print !== card.print) return false;
+  const named = seen.dialog.options.filter((option) => isNamed(option, text.trim()));
+  const action = actionFor(text.trim(), seen.dialog.options);
   if (action === undefined) return false;
   const at = liveAt ?? 0;
   const mayBe = isSudden(card.message, message.id) || [prompts, dialogs].some((one) => one.hasJustEnded(thread, at));
-  const isForAnother = message.repliedTo === undefined && mayBe && fitsMany(text, seen?.dialog.options ?? []);
+  const isForAnother = message.repliedTo === undefined && mayBe && fitsMany(text, seen.dialog.options);
   // What the card showed a moment ago may have been another question.
-  if (isForAnother || dialogs.hasJustEnded(card.message, at)) {
+  if (named.length > 1 || isForAnother || dialogs.hasJustEnded(card.message, at)) {
     await outcomes.unclear(message);
     inbox.done(message);
     return true;
@@ -66,11 +68,13 @@ function fitsMany(text: string, options: readonly AgentDialogOption[]): boolean 
   return looksLikeAnswer(text, [{ id: '', messageId: '', question: 0, labels }]);
 }
 
+function isNamed({ label, number, field }: AgentDialogOption, text: string): boolean {
+  return field === undefined && (label.toLowerCase() === text.toLowerCase() || String(number) === text);
+}
+
 /** Undefined if the question takes no text. */
 function actionFor(text: string, options: readonly AgentDialogOption[]): CardAction | undefined {
-  const isNamed = ({ label, number, field }: AgentDialogOption) =>
-    field === undefined && (label.toLowerCase() === text.toLowerCase() || String(number) === text);
-  const option = options.findIndex(isNamed);
+  const option = options.findIndex((one) => isNamed(one, text));
   if (option >= 0) return { do: 'choose', option };
   const into = options.findIndex(({ field }) => field === 'closed' || field === 'empty');
   return into < 0 ? undefined : { do: 'write', into };

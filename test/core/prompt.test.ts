@@ -238,6 +238,21 @@ describe('the id of a button', () => {
   });
 });
 
+it.each([
+  ['2', ['2', '1', '3'], 'no answer'],
+  ['1', ['10', '1'], 'no answer'],
+  ['3', ['2', '1', '3'], 'decided'],
+  ['10', ['10', '1'], 'decided'],
+  ['2', ['one', 'two'], 'decided'],
+])('the text "%s" for the options %j is clear, or no answer', (text, labels, expected) => {
+  const options = labels.map((label) => ({ label, description: '' }));
+  const prompt = {
+    kind: 'question',
+    questions: [{ question: 'How many?', header: 'Q', multiSelect: false, options }],
+  } as const;
+  expect(nextPromptStep(prompt, NO_ANSWER_YET, { action: 'text', text, values: [] }).kind).toBe(expected);
+});
+
 describe('a question with only its options', () => {
   const asked = { question: 'Deploy?', header: 'Question', multiSelect: false, onlyOptions: true };
   const options = ['yes', 'no'].map((label) => ({ label, description: '' }));

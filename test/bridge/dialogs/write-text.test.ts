@@ -183,6 +183,14 @@ describe('a message while a question is open', () => {
     expect(noted(claude)).toEqual([]);
   });
 
+  it('that is the number of one option and the label of another is no answer', async () => {
+    const { setting, claude } = await begin();
+    await claude.tell('choice', { ...QUESTION, options: ['2', '1', ...QUESTION.options.slice(2)] });
+    await untilTextCounts(await setting.answer(claude, /Which database/));
+    await setting.untilMarked(await setting.say(claude, '2'), '⚠️');
+    expect(noted(claude)).toEqual([]);
+  });
+
   it('that was written before its card is a message for afterwards', async () => {
     const { setting, claude } = await begin();
     await claude.tell('busy');
