@@ -76,7 +76,8 @@ send() {
   size=$(wc -c < "$1") || return 0
   size=$((size)) # some versions of wc print leading blanks
   if [ $size -eq 0 ]; then # a hook is waiting for room on the disk; the letters after this one wait too
-    kill -0 "\${1##*.}" || [ -s "$1" ] || { rm -f "$1"; return 0; }
+    # It waits for ten minutes. Later, the number belongs to another process, for example after a restart.
+    kill -0 "\${1##*.}" && [ -z "$(find "$1" -mmin +15)" ] || [ -s "$1" ] || { rm -f "$1"; return 0; }
     held=\${1%%/*}
     return 0
   fi

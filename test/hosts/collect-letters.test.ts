@@ -136,6 +136,17 @@ describe('the collector', () => {
     expect(existsSync(place)).toBe(false);
   });
 
+  it('lets no old empty letter keep its place, although its number belongs to a process', async () => {
+    const far = await startFar();
+    const first = far.write('11.1', 100_000_002, 'after it');
+    const place = join(far.home, 'outbox', '11.1', `100000001.${process.pid}`);
+    writeFileSync(place, '');
+    utimesSync(place, 0, Date.now() / 1_000 - 20 * 60);
+    const { taken } = collect(far);
+    await soon(() => expect(taken).toEqual([first]));
+    expect(existsSync(place)).toBe(false);
+  });
+
   it.each([...loginShells(), '/bin/busybox sh'])(
     'brings all letters in order from a host with %s, and those written later',
     async (shell) => {
