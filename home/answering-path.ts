@@ -4,17 +4,22 @@
 import { spawn } from 'node:child_process';
 
 export interface PathLook {
-  /** The program; the paths follow. */
+  /** The program; it reads the paths, because command lines can be seen by other users. */
   readonly command: readonly [string, ...string[]];
   readonly withinMs: number;
 }
 
-const LOOK: PathLook = { command: ['/bin/sh', '-c', 'for path; do [ -e "$path" ]; done', 'sh'], withinMs: 5_000 };
+const LOOK: PathLook = {
+  command: ['/bin/sh', '-c', 'while IFS= read -r path; do [ -e "$path" ]; done'],
+  withinMs: 5_000,
+};
 
 /** False if one of them cannot be looked at in time. Whether they exist does not matter. */
 export function isAnswering(paths: readonly string[], { command, withinMs } = LOOK): Promise<boolean> {
   const [program, ...words] = command;
-  const child = spawn(program, [...words, ...paths], { stdio: 'ignore' });
+  const child = spawn(program, words, { stdio: ['pipe', 'ignore', 'ignore'], env: {} });
+  child.stdin.on('error', () => {}); // it has ended
+  child.stdin.end(paths.map((path) => `${path}\n`).join(''));
   return new Promise((resolve) => {
     const late = setTimeout(() => {
       child.kill('SIGKILL'); // it may have to wait even for that, so nobody waits for its end
