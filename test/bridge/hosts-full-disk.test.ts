@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { smallDisk } from '../support/disk.ts';
-import { buttonOf, decisionIn, promptIn, verdictOf } from '../support/prompt-pane.ts';
+import { buttonOf, decisionIn, promptIn, untilTextCounts, verdictOf } from '../support/prompt-pane.ts';
 import { aWhile, untilPrompts, WAIT } from './bridge-setup.ts';
 import { farAgent, farHook, farPromptPane, farWithHooks, startFar, startFarHost } from './remote-host.ts';
 
@@ -80,9 +80,10 @@ describe('a host whose disk is full', () => {
     const pane = await farPromptPane(far, far);
     await pane.show('dialog-permission-bash');
     const hook = farHook(far, pane, pane.input('Bash'));
-    await promptIn(far.workspace, pane.thread);
+    const message = await promptIn(far.workspace, pane.thread);
     const letters = () => readdirSync(join(far.ours, 'outbox'), { recursive: true, encoding: 'utf8' });
     await vi.waitFor(() => expect(letters().filter((name) => /\/\d/.test(name))).toEqual([]), WAIT);
+    await untilTextCounts(message);
     disk.fill();
     await far.say(pane.thread, 'yes');
     const told = await far.answer(pane.thread, /^📨 Your message waits\./);
