@@ -52,7 +52,7 @@ async function withAgent(options: SettingOptions = {}) {
   };
 }
 
-const until = (isSo: () => boolean) => vi.waitFor(() => expect(isSo()).toBe(true), SLOW);
+const until = (isSo: () => boolean) => vi.waitFor(() => expect(isSo(), String(isSo)).toBe(true), SLOW);
 
 describe('a session with a worktree', () => {
   it('starts there after the set-up, belongs to its project, and is removed with it', async () => {
