@@ -5,7 +5,7 @@ import { isDiscordId, snowflakeTime } from '../core/snowflake.ts';
 import { COMPONENT_INTERACTION, type Interaction } from '../discord/interactions.ts';
 import { parseCardId } from './dialogs/card-text.ts';
 
-const READ_WITHIN_MS = 1_000;
+const TAP_AFTER_MS = 1_000;
 const MOST_KEPT = 1_000;
 /** They approve nothing, and are tapped one after the other. */
 const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right', 'Escape'];
@@ -42,8 +42,8 @@ export function createSuddenTaps(): (interaction: Interaction) => boolean {
 export function isSuddenTap(tap: Tapped, shownAt: number, last: Tapped | undefined): boolean {
   const isAgain = last?.message === tap.message && last.button === tap.button;
   if (isAgain) return false;
-  const isAfterAnother = last !== undefined && last.message !== tap.message && tap.at - last.at < READ_WITHIN_MS;
-  return isAfterAnother || tap.at - shownAt < READ_WITHIN_MS;
+  const isAfterAnother = last !== undefined && last.message !== tap.message && tap.at - last.at < TAP_AFTER_MS;
+  return isAfterAnother || tap.at - shownAt < TAP_AFTER_MS;
 }
 
 function isMoving(button: string): boolean {

@@ -38,11 +38,11 @@ export function textMeaning(written: WrittenText, open: readonly ShownPrompt[]):
   return { kind: looksLikeAnswer(written.text, open) ? 'unclear' : 'message' };
 }
 
-const READ_WITHIN_MS = 3_000;
+const WORD_AFTER_MS = 3_000;
 
 /** Nobody has read the message yet when the text was written; ids of Discord. The text was meant for something before it. */
 export function isSudden(message: string, written: string): boolean {
-  return snowflakeTime(written) - snowflakeTime(message) < READ_WITHIN_MS;
+  return snowflakeTime(written) - snowflakeTime(message) < WORD_AFTER_MS;
 }
 
 function promptMeant(

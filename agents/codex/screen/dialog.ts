@@ -17,6 +17,7 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
   const words = lines.filter((line) => line !== '');
   const isForm = FORM.test(words[0] ?? '');
   const isCounted = which === 'question' || isForm;
+  const isCommand = which === 'permission' && !isForm;
   const [title = '', ...said] = isCounted ? [words[1] ?? '', words[0] ?? '', ...words.slice(2)] : words;
   // What is hidden cannot be answered by its beginning.
   const isCut =
@@ -27,12 +28,7 @@ export function findCodexDialog(screen: readonly AnsiRow[]): AgentDialog | undef
     which,
     full,
     title: isCut ? '' : title,
-    text:
-      which === 'permission' && !isCounted
-        ? inPlace(above.slice(start, list.first), isCut ? '' : title)
-        : isCut
-          ? words
-          : said,
+    text: isCommand ? inPlace(above.slice(start, list.first), isCut ? '' : title) : isCut ? words : said,
     form: list.options.some(({ selected }) => selected) ? 'choice' : which === 'warnings' ? 'panel' : 'unknown',
     options: list.options.map((option) => withKey(isCounted, option)),
     hasMore: list.hasMore,
