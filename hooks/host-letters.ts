@@ -5,7 +5,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { ThreadmuxError } from '../core/errors.ts';
 import { readJson, writeJson, writeWhole } from '../home/atomic-write.ts';
 import type { Home } from '../home/home.ts';
 
@@ -30,16 +29,16 @@ export function hostOutbox(home: Home, host: string): string {
   return outbox;
 }
 
-/** The letter is on disk when this returns; 'full': it was not taken. */
+/** The letter is on disk when this returns, unless there is no room: at all ('full'), or for its pane ('pane-full'). */
 export function putHostLetter(
   outbox: string,
   box: string,
   name: string,
   letter: Buffer,
   mostBytes = MOST_BYTES,
-): 'full' | undefined {
+): 'full' | 'pane-full' | undefined {
   const folder = join(outbox, box);
-  checkRoom(outbox, folder);
+  if (isPaneFull(outbox, folder)) return 'pane-full';
   const isFull = () => (atMost.get(outbox) ?? mostBytes) + letter.length > mostBytes;
   if (isFull()) atMost.set(outbox, bytesIn(outbox));
   if (isFull()) return 'full';
@@ -55,14 +54,8 @@ export function putHostLetter(
 }
 
 /** Limits the letters that are not posted yet; the others wait on the host. */
-function checkRoom(outbox: string, folder: string): void {
-  const isFull = existsSync(folder)
-    ? readdirSync(folder).length > MOST_LETTERS
-    : readdirSync(outbox).length > MOST_BOXES;
-  if (isFull)
-    throw new ThreadmuxError('busy', 'too many letters of this host wait to be posted', {
-      hint: 'The others wait on the host.',
-    });
+function isPaneFull(outbox: string, folder: string): boolean {
+  return existsSync(folder) ? readdirSync(folder).length > MOST_LETTERS : readdirSync(outbox).length > MOST_BOXES;
 }
 
 /** The bytes of an outbox when they were last counted, plus what came since. Posted letters are not subtracted. */

@@ -3,7 +3,8 @@
 // output is compared ("" if there is nothing to compare): once a second while the script exits with 0 or its output has changed
 // within a minute, otherwise with the heartbeat. It prints these lines:
 //   beat                        at the start and at every wake-up
-//   letter <box>/<name> <size>  then that many bytes and a newline; the letter is removed after "ok <box>/<name>"
+//   letter <box>/<name> <size>  then that many bytes and a newline; the letter is removed after "ok <box>/<name>". After "hold", it and
+//                               the others of its pane wait until the next wake-up
 //   skip <box>/<name> <size>    a letter was too large and was moved aside
 //   moved                       the script printed something else than at one of the last two looks
 //   replaced                    another collector has taken over this home, and this one ends
@@ -89,6 +90,7 @@ send() {
   { printf 'letter %s %s\\n' "$1" $size && cat "$1" && echo; } || end
   while read -r word which; do
     [ "$word $which" = "ok $1" ] && rm -f "$1" && return 0
+    [ "$word $which" = "hold $1" ] && held=\${1%%/*} && return 0
   done
   end # stdin was closed
 }

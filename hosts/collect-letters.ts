@@ -10,8 +10,8 @@ interface CollectOptions {
   readonly host: Host;
   /** The absolute path of our home on that host. */
   readonly home: string;
-  /** Called with each letter; must write it to our disk before it returns. If it throws, the letter is sent again; after 'full' it is called again later. */
-  readonly take: (box: string, name: string, letter: Buffer) => 'full' | undefined;
+  /** Called with each letter; must write it to our disk before it returns. If it throws, the letter is sent again; after 'full' it is called again later. After 'pane-full' the letters of this pane wait on the host until its next heartbeat. */
+  readonly take: (box: string, name: string, letter: Buffer) => 'full' | 'pane-full' | undefined;
   readonly onState: (state: CollectState) => void;
   /** There is no room for the next letter; not said again before one was taken at once. */
   readonly onFull?: () => void;
@@ -131,17 +131,18 @@ async function collectOnce(started: StartedScript, options: CollectOptions): Pro
   const take = (line: Letter, wasFull: boolean): void => {
     const { box, name, letter } = line;
     silence.refresh();
-    if (options.take(box, name, letter) === 'full') {
-      if (!isFull) options.onFull?.();
+    const room = options.take(box, name, letter);
+    if (room !== undefined && !isFull) options.onFull?.();
+    if (room === 'full') {
       isFull = true;
       again = setTimeout(() => retake(line), options.fullMs ?? FULL_MS);
       return;
     }
-    isFull = wasFull;
+    isFull = wasFull || room === 'pane-full';
     again = setTimeout(
       () => {
         isWaiting = false;
-        if (because === undefined) started.stdin.write(`ok ${box}/${name}\n`);
+        if (because === undefined) started.stdin.write(`${room === undefined ? 'ok' : 'hold'} ${box}/${name}\n`);
       },
       PACE_MS + letter.length / BYTES_PER_MS,
     );

@@ -307,6 +307,28 @@ describe('the collector', () => {
     expect(states.filter(({ kind }) => kind === 'lost')).toEqual([]);
   });
 
+  it('brings the letters of other panes while those of one have no room, and stays connected', async () => {
+    const far = await startFar();
+    const loud = [1, 2].map((n) => far.write('1.1', 100_000_000 + n, `${n}`));
+    const other = far.write('2.2', 100_000_001, 'x');
+    let hasRoom = false;
+    const taken: string[] = [];
+    const take = (box: string, letter: string) => {
+      if (box === '1.1' && !hasRoom) return 'pane-full';
+      taken.push(`${box}/${letter}`);
+      return undefined;
+    };
+    const { states } = collect(far, undefined, { take });
+    await soon(() => expect([...far.letters()].sort()).toEqual(loud));
+    const later = far.write('2.2', 100_000_002, 'y');
+    far.ring();
+    await soon(() => expect(taken).toEqual([other, later]));
+    hasRoom = true;
+    await soon(() => expect(far.letters()).toEqual([])); // at the next heartbeat
+    expect(taken).toEqual([other, later, ...loud]);
+    expect(states.map(({ kind }) => kind)).toEqual(['connected']);
+  });
+
   it('keeps the letters of two homes on one host apart', async () => {
     const far = await startFar();
     const other = farHome(far.server, 'you');
