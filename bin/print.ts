@@ -22,9 +22,9 @@ export function printText(text: string): void {
   print(neutralise(maskKnown(text)));
 }
 
-/** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal. */
+/** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal, or turn its words around. */
 export function printForeignText(text: string): void {
-  print(text.replace(/[^\P{Cc}\n\t]/gu, spelledOut));
+  print(text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, spelledOut));
 }
 
 function print(text: string): void {

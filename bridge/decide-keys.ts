@@ -59,22 +59,29 @@ const MOVING: readonly string[] = ['Up', 'Down', 'Left', 'Right'];
 const SUDDEN_MS = { written: 3_000, tapped: 1_000 };
 
 export function decideKeys({ asked, now, shown, last, isPending }: KeyFacts): KeyDecision {
-  const { keys, id, button, repliedTo } = asked;
+  const { keys, button } = asked;
   if (button === undefined && (areLeaving(keys) || !(now.isAgent || now.hasDialog))) return 'press';
   if (!areMoving(keys.slice(0, -1))) return 'several';
   if (now.isCut && !areLeaving(keys) && !areMoving(keys)) return 'cut';
   if (button !== undefined && shown === undefined && last?.message === button.message) return 'used';
   const isShown = shown !== undefined && shown.print === now.print;
-  const isMeant =
-    button === undefined
-      ? shown?.isPosted === true && isNewer(id, shown.message) && (repliedTo ?? shown.message) === shown.message
-      : button.print === shown?.print && button.message === shown?.message;
-  if (!isShown || !isMeant) return 'unseen';
+  if (!isShown || !(button === undefined ? isWrittenAfter(asked, shown) : isUnder(button, shown))) return 'unseen';
   if (areLeaving(keys)) return 'press';
   if (isPending) return 'pending';
   const isBox = now.isAgent && !now.hasDialog;
-  if (isBox || areMoving(keys) || shown.askedBy === asked.by) return 'press';
+  const isExpected = shown.askedBy === asked.by && (button !== undefined || shown.how === 'posted');
+  if (isBox || areMoving(keys) || isExpected) return 'press';
   return asked.at - shown.at < (button === undefined ? SUDDEN_MS.written : SUDDEN_MS.tapped) ? 'sudden' : 'press';
+}
+
+/** The message of a slash command was there before its screen: only our clock says what came later. */
+function isWrittenAfter({ id, at, repliedTo }: AskedKeys, shown: ThreadScreen): boolean {
+  if (shown.how === 'edited' || (repliedTo ?? shown.message) !== shown.message) return false;
+  return isNewer(id, shown.message) && (shown.how === 'posted' || at > shown.at);
+}
+
+function isUnder(button: KeyButton, shown: ThreadScreen): boolean {
+  return button.print === shown.print && button.message === shown.message;
 }
 
 /** They only move the highlighted option. */

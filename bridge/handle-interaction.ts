@@ -51,7 +51,7 @@ export function createInteractionHandler(
     if (interaction.data?.name === CLAUDE_COMMAND) return sendToClaude(interaction, order);
     const answer = await runCommand(interaction.data?.name ?? '', order, context);
     const reply = await followUp(rest, interaction, answer);
-    await answer.after?.(interaction.channel_id ?? '', reply);
+    await answer.after?.(interaction.channel_id ?? '', reply, 'replied');
   }
 
   /** The reply carries the marks, like a message that the user wrote. */

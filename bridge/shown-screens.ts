@@ -5,13 +5,18 @@ export interface ThreadScreen {
   readonly print: string;
   /** The message that shows it. */
   readonly message: string;
-  /** Whether the message was posted with it. An edited message says nothing about when it was shown. */
-  readonly isPosted: boolean;
+  readonly how: HowShown;
   /** The person who asked to see it, and who expects it. Undefined after a key that may open another dialog. */
   readonly askedBy: string | undefined;
   /** Since when (`performance.now`). */
   readonly at: number;
 }
+
+/**
+ * `posted`: the message began with it. `edited`: a button has put it into an older message. `replied`: it has replaced “thinking …” under a
+ * slash command, which is older than the screen.
+ */
+export type HowShown = 'posted' | 'edited' | 'replied';
 
 /** Keys that the program may still have to take. */
 export interface PressedKeys {

@@ -48,9 +48,11 @@ export function meansNoTarget(words: string): boolean {
 /** A script on this machine did not run to its end. */
 export function commandAborted(host: string, doing: string, ran: ProcessResult): ThreadmuxError {
   return new ThreadmuxError('tmux_failed', `threadmux could not ${doing} on ${host}: ${why(ran)}`, {
-    hint: 'tmux on this machine may be hanging. Try `tmux list-sessions`.',
+    hint: ran.ended === 'overflow' ? TOO_MUCH : 'tmux on this machine may be hanging. Try `tmux list-sessions`.',
   });
 }
+
+const TOO_MUCH = 'A very large window is not read. Make it smaller, then try again.';
 
 /** Another call is opening the connection and has not succeeded in time. */
 export function noConnection(host: string, ssh: string, doing: string): ThreadmuxError {

@@ -13,7 +13,7 @@ import type { Dialogs } from '../dialogs/dialogs.ts';
 import type { AcceptedMessage } from '../inbox.ts';
 import type { Retry } from '../retry-message.ts';
 import type { Scheduled } from '../scheduled.ts';
-import type { ShownScreens } from '../shown-screens.ts';
+import type { HowShown, ShownScreens } from '../shown-screens.ts';
 import type { SlashMessages } from '../slash-messages.ts';
 import type { StreamThreads } from '../stream-threads.ts';
 import type { UsageLimits } from '../usage-limits.ts';
@@ -71,7 +71,7 @@ export interface CommandReply extends MessageDraft {
    * Runs after the reply was shown in this channel, because posting would reopen an archived thread. `message`: the reply, which was posted,
    * or an older message that shows it now.
    */
-  readonly after?: (said: string, message: string | undefined, how?: 'posted' | 'edited') => Promise<void>;
+  readonly after?: (said: string, message: string | undefined, how?: HowShown) => Promise<void>;
 }
 
 export const replyWith = (content: string): CommandReply => ({ content });

@@ -38,7 +38,7 @@ export async function showScreen(
   const print = screenFingerprint(record.paneId, seen, driver.screen);
   const keys = keyButtons(print);
   const after: CommandReply['after'] = async (thread, message, how = 'posted') => {
-    if (message !== undefined) shownScreens.show(thread, { print, message, askedBy, isPosted: how === 'posted' });
+    if (message !== undefined) shownScreens.show(thread, { print, message, askedBy, how });
   };
   if (picture === undefined) {
     const more = asPicture ? [] : [row(button('As a picture', 'key:picture'))];

@@ -9,7 +9,8 @@ const AGENT = { print: 'a', isAgent: true, hasDialog: false, isCut: false };
 const DIALOG = { ...AGENT, hasDialog: true };
 const CUT = { ...DIALOG, isCut: true };
 const PROGRAM = { ...AGENT, isAgent: false };
-const SHOWN = { print: 'a', message: '10', isPosted: true, askedBy: undefined, at: 1_000 };
+const SHOWN = { print: 'a', message: '10', how: 'posted', askedBy: undefined, at: 1_000 } as const;
+const REPLIED = { ...SHOWN, how: 'replied' } as const;
 const BUTTON = { print: 'a', message: '10' };
 
 const facts = (change: Partial<Facts> & Partial<Facts['asked']>): Facts => {
@@ -34,9 +35,13 @@ describe('written keys', () => {
     ['written before the screen was shown', facts({ id: '9' }), 'unseen'],
     [
       'under a message that was edited, at a time that nobody knows',
-      facts({ shown: { ...SHOWN, isPosted: false } }),
+      facts({ shown: { ...SHOWN, how: 'edited' } }),
       'unseen',
     ],
+    ['under the reply to a slash command', facts({ shown: REPLIED }), 'press'],
+    ['under such a reply, before it showed the screen', facts({ at: 900, shown: REPLIED }), 'unseen'],
+    ['at once, under such a reply', facts({ at: 1_100, shown: { ...REPLIED, askedBy: 'anna' } }), 'sudden'],
+    ['at once, in a box under such a reply', facts({ at: 1_100, now: AGENT, shown: REPLIED }), 'press'],
     ['as a reply to the screen', facts({ repliedTo: '10' }), 'press'],
     ['as a reply to an older screen', facts({ repliedTo: '5' }), 'unseen'],
     ['that only leave, as a reply to an older screen', facts({ keys: ['Escape'], repliedTo: '5' }), 'press'],
@@ -73,7 +78,8 @@ describe('a key button', () => {
     ['in a program that is no agent', facts({ button: BUTTON, now: PROGRAM }), 'press'],
     ['in a dialog whose beginning is not on the screen', facts({ button: BUTTON, now: CUT }), 'cut'],
     ['Esc in such a dialog', facts({ button: BUTTON, now: CUT, keys: ['Escape'] }), 'press'],
-    ['under a message that was edited', facts({ button: BUTTON, shown: { ...SHOWN, isPosted: false } }), 'press'],
+    ['under a message that was edited', facts({ button: BUTTON, shown: { ...SHOWN, how: 'edited' } }), 'press'],
+    ['at once, under the reply to a slash command', facts({ button: BUTTON, at: 1_100, shown: REPLIED }), 'sudden'],
     ['under a screen that is not shown any more', facts({ button: { ...BUTTON, print: 'b' } }), 'unseen'],
     ['under an older message with the same screen', facts({ button: { ...BUTTON, message: '5' } }), 'unseen'],
     ['of another process', facts({ button: BUTTON, shown: undefined }), 'unseen'],

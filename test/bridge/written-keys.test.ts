@@ -2,6 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest';
 import type { FakeClaude } from '../support/fake-claude.ts';
+import { lateAnswer } from '../support/late-answer.ts';
 import { aWhile, laterBy, type Setting, shareSetting, startSetting, WAIT } from './bridge-setup.ts';
 
 const begin = shareSetting();
@@ -50,6 +51,25 @@ describe('a written key', () => {
     await vi.waitFor(() => person.slash(claude.thread, 'key', [{ name: 'key', value: 'Enter' }]), WAIT);
     await setting.answer(claude, UNSEEN);
     expect(claude.noted()).toEqual([]);
+  });
+
+  it('is not pressed if it was written before a slash command showed the screen', async () => {
+    // Discord shows “thinking …” at once; the screen comes later.
+    const slow = lateAnswer(({ path }) => path.endsWith('/@original'), { kind: 'apply-late' });
+    const setting = await startSetting({ faults: slow.faults });
+    const claude = await setting.claude('web');
+    const { person } = setting.workspace;
+    await claude.tell('dialog', 'rm -rf /');
+    await person.slash(claude.thread, 'screen', []);
+    await vi.waitFor(() => expect(slow.isHeld()).toBe(true), WAIT);
+    await setting.say(claude, '!enter');
+    slow.answerNow();
+    await setting.answer(claude, UNSEEN);
+    expect(claude.noted()).toEqual([]);
+    await setting.answer(claude, /rm -rf/);
+    laterBy(3_000);
+    await person.slash(claude.thread, 'key', [{ name: 'key', value: 'Enter' }]);
+    await vi.waitFor(() => expect(approved(claude)).toEqual(['rm -rf /']), WAIT);
   });
 
   it('is not pressed in a dialog that replaced the one on the screen that was shown', async () => {

@@ -18,6 +18,8 @@ export type Fault =
   | { readonly kind: 'delay'; readonly ms: number }
   /** Applied, and answered when this is over. */
   | { readonly kind: 'answer-late'; readonly over: Promise<unknown> }
+  /** Applied when this is over. */
+  | { readonly kind: 'apply-late'; readonly over: Promise<unknown> }
   | {
       readonly kind: 'limited';
       readonly retryAfterMs: number;

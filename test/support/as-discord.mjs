@@ -15,6 +15,7 @@ export function asDiscord({ rateLimits = GENEROUS, identifyLimit, faults, refuse
   const request = async (asked, answer) => {
     const fault = faults?.onRequest?.({ ...asked, count: count++ });
     if (fault?.kind === 'delay') await sleep(fault.ms);
+    if (fault?.kind === 'apply-late') await fault.over;
     const early = fault && beforeApplying(fault);
     if (early !== undefined) return early;
     const verdict = limits.count(asked);

@@ -1,4 +1,5 @@
-// The server has carried out a request of the bot, and everybody sees it, but the bot gets the answer only when the test says so.
+// The bot gets the answer to a request only when the test says so. The server has carried it out before, and everybody sees it, or
+// (`apply-late`) carries it out only then.
 
 import { onTestFinished } from 'vitest';
 import type { Faults, FaultyRequest } from './as-discord.mjs';
@@ -13,7 +14,10 @@ export interface LateAnswer {
 }
 
 /** `isIt`: the kind of request. */
-export function lateAnswer(isIt: (request: FaultyRequest) => boolean, { atOnce = true } = {}): LateAnswer {
+export function lateAnswer(
+  isIt: (request: FaultyRequest) => boolean,
+  { atOnce = true, kind = 'answer-late' as 'answer-late' | 'apply-late' } = {},
+): LateAnswer {
   let answerNow = () => {};
   const over = new Promise<void>((resolve) => {
     answerNow = resolve;
@@ -30,7 +34,7 @@ export function lateAnswer(isIt: (request: FaultyRequest) => boolean, { atOnce =
       onRequest(request) {
         if (state !== 'wanted' || request.actor === 'person' || !isIt(request)) return undefined;
         state = 'held';
-        return { kind: 'answer-late', over };
+        return { kind, over };
       },
     },
   };

@@ -57,8 +57,8 @@ describe('start --prompt, wait and reply', () => {
   it('prints no sequence of a reply that the terminal would act on', async () => {
     const { up, claude } = shared();
     onTestFinished(async () => void (await claude.tell('replies', true)));
-    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\r');
-    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J';
+    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\u202e\r');
+    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J⟨U+202E⟩';
     const sent = await up.runHere(['send', 'shop', 'hello', '--wait-reply']);
     expect(sent.stdout).toContain(shown);
     expect((await up.runHere(['reply', 'shop'])).stdout).toContain(shown);
