@@ -110,10 +110,11 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
       isWithin(directory, `${root}/worktrees`),
     );
 
-  /** The command line may have made some. */
+  /** The command line may have made some, or used a kept one again. */
   function takeNotes(): void {
     takeWorktreeNotes(home, (one) => {
-      if (!all.some((other) => isSameWorktree(other, one))) put(one);
+      const { thread } = all.find((other) => isSameWorktree(other, one)) ?? one;
+      put({ ...one, thread });
     });
   }
 
@@ -225,6 +226,7 @@ export function openWorktrees({ home, config, hosts, userHome }: WorktreesOption
     },
     end: (given, isUsed, anyway) =>
       inTurn(keyOf(given), async () => {
+        takeNotes(); // one that comes later would say that a session uses it
         const one = await named(all.find((other) => isSameWorktree(given, other)) ?? given);
         if (one === undefined) return { is: 'gone' };
         if (await isUsed()) return { is: 'used' };
