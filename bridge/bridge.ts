@@ -2,6 +2,7 @@
 
 import type { Gateway } from '../discord/gateway.ts';
 import { startLifecycle } from '../threads/lifecycle.ts';
+import { noteBranches } from '../threads/note-branches.ts';
 import type { Shared } from '../threads/shared-services.ts';
 import { loadStates, saveStates } from '../threads/stored-states.ts';
 import { type SessionStates, watchPanes } from '../threads/watch-panes.ts';
@@ -33,6 +34,7 @@ export async function startBridge(shared: Shared, options: BridgeOptions): Promi
   const webhooks = startWebhooks(shared, states, before);
   const file = createDebouncedWrite(() => saveStates(shared.home, states.all()), STATES_MS);
   states.onState(() => file.set(undefined));
+  noteBranches(shared, states);
   const parts = { ...shared, states };
   const sides = await Promise.all(options.servers.map((server) => startServer(server, parts, options)));
   shared.prompts.takeUp();

@@ -9,6 +9,8 @@ export interface Repository {
   readonly name: string;
   /** The branch, or the commit if none is checked out. */
   readonly branch: string;
+  /** Whether it is a worktree beside the first one. */
+  readonly isWorktree: boolean;
 }
 
 const WITHIN_MS = 3_000;
@@ -19,8 +21,9 @@ export async function repositoryAt(host: Host, directory: string): Promise<Repos
   const doing = 'read the branch';
   try {
     const printed = await host.sh(SCRIPT, [directory], { doing, timeoutMs: WITHIN_MS, maxBytes: MOST_BYTES });
-    const [folder = '', branch = '', origin = ''] = printed.split('\0');
-    return branch === '' ? undefined : { name: repositoryName(origin, folder), branch };
+    const [folder = '', branch = '', origin = '', git = ''] = printed.split('\0');
+    if (branch === '') return undefined;
+    return { name: repositoryName(origin, folder), branch, isWorktree: git.includes('/worktrees/') };
   } catch {
     return undefined; // nobody waits for it
   }
@@ -38,11 +41,12 @@ g() {
 }
 case $1 in '~') d=$HOME ;; '~/'*) d=$HOME/\${1#'~/'} ;; *) d=$1 ;; esac
 cd -- "$d" 2>/dev/null || exit 0
+git=$(g rev-parse --git-dir) || exit 0
 common=$(g rev-parse --git-common-dir) || exit 0
 branch=$(g symbolic-ref --quiet --short HEAD) || branch=$(g rev-parse --short HEAD) || exit 0
 origin=$(g config --get remote.origin.url)
 folder=$(cd -- "$common" && pwd -P)
-printf '%s\\0%s\\0%s\\0' "$folder" "$branch" "$origin"`;
+printf '%s\\0%s\\0%s\\0%s\\0' "$folder" "$branch" "$origin" "$git"`;
 
 /** An address may contain a password, so only the end of its path is shown. */
 export function repositoryName(origin: string, folder: string): string {

@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { parseAnsi } from '../agents/claude/screen/box.ts';
 import { findDialog } from '../agents/claude/screen/dialog.ts';
 import { table } from '../bin/print.ts';
-import { gitOf } from '../bridge/panel/panel-rows.ts';
 import { panelDraft } from '../bridge/panel/panel-text.ts';
 import { lineDiff } from '../core/line-diff.ts';
 import { displayWidth, tablesToCode } from '../core/markdown-tables.ts';
@@ -163,14 +162,6 @@ describe('for ten times the sessions, about ten times the time is needed by', ()
     const draw = (all: ReturnType<typeof rows>) => cpuMs(() => panelDraft({ rows: all, worktrees: [] }, String));
     draw(rows(500));
     expect(draw(rows(16_000))).toBeLessThan(40 * draw(rows(1_600)) + 250);
-  });
-});
-
-describe('the branch of a session', () => {
-  it('is looked for in few folders, however many the reported directory has', () => {
-    const longest = '/a'.repeat(4_096); // of a report
-    gitOf(longest);
-    expect(cpuMs(() => gitOf(longest))).toBeLessThan(100); // it was half a second, for each session and edit of the panel
   });
 });
 

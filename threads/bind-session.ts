@@ -107,8 +107,10 @@ export function createBinder(options: BinderOptions) {
     const facts = welcomeFacts(session, agent);
     const repository = await options.repositoryAt(facts.host, facts.cwd);
     const now = registry.get(record.thread);
-    if (repository !== undefined && now !== undefined && sessionKey(now) === sessionKey(session))
-      registry.change(record.thread, { told: { ...now.told, branch: repository.branch } });
+    if (repository !== undefined && now !== undefined && sessionKey(now) === sessionKey(session)) {
+      const { branch, isWorktree } = repository;
+      registry.change(record.thread, { told: { ...now.told, branch, isWorktree } });
+    }
     if (record.inChannel || record.adopted !== 'no') return;
     // Only our own start has used the settings.
     const isOurs = parseStarted(session.started)?.command.length === 0;

@@ -182,8 +182,12 @@ export const threadRecordSchema = z.object({
   adopted: z.enum(['no', 'new', 'yes', 'named']).default('no'),
   /** The last usage limit that stopped the agent. */
   limit: limitSchema.readonly().optional(),
-  /** What its host last told of the repository and the agent. On this machine, the files themselves are read. */
-  told: z.object({ branch: z.string(), model: z.string(), context: z.number() }).partial().readonly().optional(),
+  /** What was last known of the repository and the agent. On this machine, the agent's own file tells the model and the context. */
+  told: z
+    .object({ branch: z.string(), isWorktree: z.boolean(), model: z.string(), context: z.number() })
+    .partial()
+    .readonly()
+    .optional(),
   /** What a user has set for this thread. */
   settings: settingsSchema.readonly().optional(),
 });

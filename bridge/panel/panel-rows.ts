@@ -1,10 +1,8 @@
 // The rows of a panel: the declared and the running sessions of a channel, with everything that is known of them.
 
-import { dirname, isAbsolute, join } from 'node:path';
 import { loadStatus, parseStatusLineInput } from '../../agents/status-line.ts';
 import { settingsOf } from '../../core/project.ts';
 import { labelOf } from '../../core/session-name.ts';
-import { readBeginning } from '../../home/checked-file.ts';
 import type { KnownWorktree } from '../../threads/known-worktree.ts';
 import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
@@ -102,7 +100,8 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
     because: undefined,
     agent: agentTitle(record),
     state: states.get(thread) ?? { state: 'starting', since: at },
-    ...(isHere ? gitOf(cwd) : { branch: told?.branch, isWorktree: parts.worktrees.isInside({ host, directory: cwd }) }),
+    branch: told?.branch,
+    isWorktree: told?.isWorktree ?? parts.worktrees.isInside({ host, directory: cwd }),
     model: status?.model?.display_name ?? told?.model ?? inForce?.model,
     context: used === undefined ? told?.context : Math.round(used),
     at: Math.floor(at / MINUTE_MS) * MINUTE_MS,
@@ -132,30 +131,3 @@ export function newSessionChoices(parts: ServerParts): NewSessionChoices {
     modes: settingWords('mode', parts),
   };
 }
-
-/** From the files of git, because a process per session and edit would cost too much. */
-export function gitOf(directory: string): { readonly branch: string | undefined; readonly isWorktree: boolean } {
-  const none = { branch: undefined, isWorktree: false };
-  if (!isAbsolute(directory)) return none;
-  for (let folder = directory, seen = 0; seen < MOST_FOLDERS; folder = dirname(folder), seen++) {
-    const git = join(folder, '.git');
-    // In a worktree, .git is a file that names the folder.
-    const elsewhere = readSmall(git)?.match(/^gitdir: (.+)$/m)?.[1];
-    const head = readSmall(
-      join(elsewhere === undefined ? git : join(isAbsolute(elsewhere) ? '/' : folder, elsewhere), 'HEAD'),
-    );
-    if (head !== undefined)
-      return {
-        branch: head.match(/^ref: refs\/heads\/(.+)$/m)?.[1],
-        isWorktree: elsewhere?.includes('/worktrees/') ?? false,
-      };
-    if (folder === dirname(folder)) break;
-  }
-  return none;
-}
-
-/** An agent reports its directory, which need not exist: thousands of folders would be looked at in each edit. */
-const MOST_FOLDERS = 50;
-
-/** The agent can write these files. */
-const readSmall = (path: string) => readBeginning(path, 4_096);

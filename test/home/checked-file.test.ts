@@ -2,10 +2,9 @@
 // the process. In these tests somebody opens the pipe after a while, so that a wrong reader fails and does not hang.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { gitOf } from '../../bridge/panel/panel-rows.ts';
 import { readBeginning } from '../../home/checked-file.ts';
 import { localFileSource } from '../../home/file-source.ts';
 import { tempFolder } from '../support/temp-home.ts';
@@ -36,16 +35,6 @@ describe('a named pipe', () => {
     const pipe = namedPipe(join(tempFolder(), 'transcript.jsonl'));
     expect(await atOnce(() => localFileSource.open(pipe))).toBeUndefined();
   });
-
-  it('in the place of .git, or of HEAD, does not stop the panel', async () => {
-    const folder = tempFolder();
-    namedPipe(join(folder, '.git'));
-    expect((await atOnce(() => gitOf(folder))).isWorktree).toBe(false);
-    const other = tempFolder();
-    mkdirSync(join(other, '.git'));
-    namedPipe(join(other, '.git', 'HEAD'));
-    expect((await atOnce(() => gitOf(other))).isWorktree).toBe(false);
-  });
 });
 
 describe('the beginning of a file', () => {
@@ -61,16 +50,5 @@ describe('the beginning of a file', () => {
     symlinkSync('/dev/zero', join(folder, 'zero'));
     for (const name of ['zero', '.', 'missing'])
       expect(await atOnce(() => readBeginning(join(folder, name), 100))).toBeUndefined();
-  });
-
-  it('tells the branch of a repository and of a worktree', () => {
-    const folder = tempFolder();
-    mkdirSync(join(folder, 'main', '.git', 'worktrees', 'one'), { recursive: true });
-    writeFileSync(join(folder, 'main', '.git', 'HEAD'), 'ref: refs/heads/main\n');
-    writeFileSync(join(folder, 'main', '.git', 'worktrees', 'one', 'HEAD'), 'ref: refs/heads/one\n');
-    mkdirSync(join(folder, 'one', 'src'), { recursive: true });
-    writeFileSync(join(folder, 'one', '.git'), 'gitdir: ../main/.git/worktrees/one\n');
-    expect(gitOf(join(folder, 'main'))).toEqual({ branch: 'main', isWorktree: false });
-    expect(gitOf(join(folder, 'one', 'src'))).toEqual({ branch: 'one', isWorktree: true });
   });
 });

@@ -24,13 +24,13 @@ function repository() {
 it('is named by its origin, or by its folder, also in a worktree', async () => {
   const { folder, git } = repository();
   const name = folder.split('/').at(-1);
-  expect(await repositoryAt(host, folder)).toEqual({ name, branch: 'trunk' }); // without a commit
+  expect(await repositoryAt(host, folder)).toEqual({ name, branch: 'trunk', isWorktree: false }); // without a commit
   git('commit', '-q', '--allow-empty', '-m', 'first');
   const tree = join(tempFolder(), 'session');
   git('worktree', 'add', '-q', '-b', 'other', tree);
-  expect(await repositoryAt(host, tree)).toEqual({ name, branch: 'other' });
+  expect(await repositoryAt(host, tree)).toEqual({ name, branch: 'other', isWorktree: true });
   git('checkout', '-q', '--detach');
-  expect(await repositoryAt(host, folder)).toEqual({ name, branch: git('rev-parse', '--short', 'HEAD').trim() });
+  expect(await repositoryAt(host, folder)).toMatchObject({ name, branch: git('rev-parse', '--short', 'HEAD').trim() });
   git('remote', 'add', 'origin', 'https://user:secret@git.test/team/shop.git');
   expect(await repositoryAt(host, folder)).toMatchObject({ name: 'team/shop' });
 });

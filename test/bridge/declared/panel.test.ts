@@ -186,6 +186,20 @@ describe('the panel', () => {
     await vi.waitFor(async () => expect((await panelsOf(setting))[0]?.content).not.toContain('🌿'), WAIT);
   });
 
+  it('shows the branch that the agent has changed to, also of a session whose folder answers late', async () => {
+    const repo = makeRepo();
+    const { setting, untilStarts, agent } = await startDeclared([{ name: 'shop', directory: repo.path }], {
+      ...named,
+      file: { panel: true },
+    });
+    await untilStarts('shop', 1);
+    const panel = await untilPanel(setting, /`shop` <#\d+> idle.*⎇ `main` ·/);
+    repo.git('checkout', '-q', '-b', 'repair');
+    await setting.say(/<#(\d+)>/.exec(panel.content)?.[1] ?? '', 'go on');
+    await vi.waitFor(() => expect(agent('shop').prompts()).toEqual(['go on']), WAIT);
+    await untilPanel(setting, /`shop` <#\d+> idle.*⎇ `repair` ·/);
+  });
+
   it('has a form for a new session: name, directory, first message, model', async () => {
     const { setting, untilStarts, agent } = await startDeclared([], { ...named, file: { panel: true } });
     const panel = await untilPanel(setting, /None yet/);
