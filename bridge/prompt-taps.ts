@@ -9,6 +9,9 @@ import type { CommandCall, CommandContext } from './commands/command.ts';
 
 const TITLES: Readonly<Record<string, string>> = { reason: 'Why not?', other: 'In your own words' };
 
+const OTHER_ANSWERS =
+  'The answers have changed since this message was shown, so nothing was submitted. Submit again when it shows the new ones.';
+
 /** False if it is a button of something else. */
 export async function tapPrompt(
   interaction: Interaction,
@@ -44,6 +47,7 @@ async function answer(
       order: interaction.id,
     })
     .catch((error: Error) => error);
+  if (given === 'no answer' && tap.action === 'submit') return followUpPrivately(rest, interaction, OTHER_ANSWERS);
   if (given === 'taken' || given === 'no answer') return; // the prompt shows it
   if (given === 'waits')
     return followUpPrivately(rest, interaction, `📨 ${prompts.waitsBecause(tap.prompt)} ${KEEPS_TRYING}`);

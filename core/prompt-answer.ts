@@ -93,12 +93,12 @@ function bare(text: string): string {
 // The custom id of a prompt's button: the prompt's id and the action. The prompt's id is random and belongs to one waiting
 // hook, so it cannot be guessed; the rest is not secret.
 
-const CUSTOM_ID = /^p:([\w-]{22,32}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}))?$/;
+const CUSTOM_ID = /^p:([\w-]{22,32}):(~?)([a-z]+)(?::(\d{1,3}\.\d{1,3}|[\w-]{22}))?$/;
 
 export interface Tap {
   readonly prompt: string;
   readonly action: string;
-  /** The question and the option, as `optionValue` writes them. */
+  /** The question and the option, as `optionValue` writes them, or for Submit the answers, as `answersValue` does. */
   readonly value: string | undefined;
   /** The button opens a text field; the text arrives with the same action. */
   readonly asksForText: boolean;

@@ -1,6 +1,7 @@
 // A prompt of Claude Code (permission, question or plan): how each answer changes it, and when it is decided. Pure.
 
 import * as z from 'zod';
+import { stableNonce } from './snowflake.ts';
 
 export const promptOptionSchema = z.object({
   label: z.string(),
@@ -59,6 +60,11 @@ export function optionValue(question: number, option: number): string {
   return `${question}.${option}`;
 }
 
+/** The value of Submit: a message that Discord has not updated yet shows other answers, and its Submit must not submit these. */
+export function answersValue(chosen: readonly string[]): string {
+  return stableNonce(...chosen);
+}
+
 export function nextPromptStep(prompt: Prompt, progress: PromptProgress, answer: PromptAnswer): PromptStep {
   switch (prompt.kind) {
     case 'permission':
@@ -110,8 +116,9 @@ function stepQuestion(
   if (asked === undefined) {
     // A form that was opened for a question may arrive when all are answered.
     const isText = answer.action === 'text' && /^(submit|yes)$/i.test(answer.text.trim());
-    const submits = answer.action === 'submit' || isText;
-    return submits
+    if (answer.action === 'submit' && answer.values[0] !== answersValue(chosen))
+      return noAnswer('the message showed other answers');
+    return answer.action === 'submit' || isText
       ? decided({ kind: 'answers', answers: chosen })
       : noAnswer('all questions are answered: submit or start again');
   }

@@ -42,6 +42,8 @@ const askTwo = (parts: { setting: Setting; pane: PromptPane }) =>
 
 const openIn = ({ machine }: Setting) => loadPromptRecords(machine.home).filter(({ ended }) => ended === undefined);
 
+const chosenIn = (setting: Setting) => openIn(setting)[0]?.chosen ?? [];
+
 /** Everything from now on that only the tapping user sees. */
 async function listenAsPerson({ workspace }: Setting): Promise<() => readonly string[]> {
   const page = await openPageSocket(workspace);
@@ -130,6 +132,46 @@ describe('a tap', () => {
     await aWhile();
     expect((await messageNow(parts.setting.workspace, second)).content).toContain('(2 of 2)');
     expect(whispers()).toEqual([]);
+  });
+
+  it('on Submit counts only for the answers that its message shows', async () => {
+    let isShown = true;
+    const onRequest = ({ method, path }: { method: string; path: string }) =>
+      !isShown && method === 'PATCH' && path.includes('/messages/') ? { kind: 'answer', status: 503 } : undefined;
+    const parts = await start({ faults: { onRequest } });
+    const { hook, message } = await askTwo(parts);
+    const { workspace } = parts.setting;
+    const { person } = workspace;
+    const whispers = await listenAsPerson(parts.setting);
+    const untilShown = (about: RegExp) => promptIn(workspace, parts.pane.thread, about);
+    const write = async (form: string, words: string) => {
+      const count = chosenIn(parts.setting).length;
+      await vi.waitFor(() => person.submitModal(message.channel_id, form, { words }), WAIT);
+      await vi.waitFor(() => expect(chosenIn(parts.setting)).toHaveLength(count + 1), WAIT);
+    };
+    const forms = [await tap(parts.setting, message, 'Other')];
+    await tap(parts.setting, message, '1. SQLite');
+    const second = await untilShown(/\(2 of 2\)/);
+    forms.push(await tap(parts.setting, second, 'Other'));
+    const menu = buttonsOf(second).find(({ options }) => options !== undefined);
+    const values = menu?.options?.slice(0, 1).map(({ value }) => value) ?? [];
+    await person.choose(message.channel_id, message.id, menu?.custom_id ?? '', values);
+    const review = await untilShown(/Your answers/);
+    isShown = false;
+    await tap(parts.setting, review, 'Start again');
+    await vi.waitFor(() => expect(chosenIn(parts.setting)).toEqual([]), WAIT);
+    await write(forms[0] ?? '', 'delete the database');
+    await write(forms[1] ?? '', 'without a backup');
+    expect((await messageNow(workspace, review)).content).toBe(review.content);
+    await tap(parts.setting, review, 'Submit');
+    await vi.waitFor(() => expect(whispers().at(-1)).toMatch(/have changed .* nothing was submitted/), WAIT);
+    expect(hook.hasEnded()).toBe(false);
+    isShown = true;
+    await tap(parts.setting, await untilShown(/without a backup/), 'Submit');
+    expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual([
+      'delete the database',
+      'without a backup',
+    ]);
   });
 
   it('at the same time as another one makes one decision, and the other user is told', async () => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  answersValue,
   NO_ANSWER_YET,
   nextPromptStep,
   optionValue,
@@ -145,7 +146,9 @@ describe('a question', () => {
     it('is followed by the next one, and all are submitted at the end', () => {
       expect(play(both, full[0] as PromptAnswer)).toEqual({ chosen: ['SQLite'] });
       expect(play(both, ...full)).toEqual({ chosen: ['SQLite', 'Cache, Queue'] });
-      expect(play(both, ...full, does('submit'))).toEqual(answered('SQLite', 'Cache, Queue'));
+      expect(play(both, ...full, does('submit', answersValue(['SQLite', 'Cache, Queue'])))).toEqual(
+        answered('SQLite', 'Cache, Queue'),
+      );
     });
 
     it.each(['submit', 'Submit', 'yes'])('accepts "%s" as Submit', (text) => {
@@ -165,6 +168,13 @@ describe('a question', () => {
 
     it('cannot be submitted half answered', () => {
       expect(play(both, full[0] as PromptAnswer, does('submit'))).toBe(NOT_AN_OPTION);
+    });
+
+    it('are submitted only by the button of a message that showed exactly them', () => {
+      const because = 'the message showed other answers';
+      for (const shown of [['SQLite', 'Cache'], ['SQLite', 'Queue, Cache'], ['SQLite'], []])
+        expect(play(both, ...full, does('submit', answersValue(shown)))).toBe(because);
+      expect(play(both, ...full, does('submit'))).toBe(because);
     });
 
     it('starts again on request', () => {
@@ -212,6 +222,7 @@ describe('the id of a button', () => {
     ['allow', undefined, { action: 'allow', asksForText: false, value: undefined }],
     ['~reason', undefined, { action: 'reason', asksForText: true, value: undefined }],
     ['pick', '1.25', { action: 'pick', asksForText: false, value: '1.25' }],
+    ['submit', answersValue(['SQLite']), { action: 'submit', asksForText: false, value: answersValue(['SQLite']) }],
     ['~other', '3.0', { action: 'other', asksForText: true, value: '3.0' }],
   ])('%s %s is parsed back to the same value', (action, value, expected) => {
     const text = customId(id, action, value);

@@ -3,6 +3,7 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { answersValue } from '../../core/prompt.ts';
 import { openCourierContexts } from '../../hooks/courier-context.ts';
 import { postLetter } from '../../hooks/post-letter.ts';
 import { LOOK_MS, patienceMs } from '../../threads/prompts/watch-prompt.ts';
@@ -214,7 +215,7 @@ describe('the hook beside a dialog', () => {
     const { hook, message } = await ask(parts, 'AskUserQuestion.two-questions', 'dialog-question-first');
     await parts.courier.answer(message, 'pick', ['1.1']);
     await parts.courier.answer(message, 'choose', ['2.1', '2.3']);
-    await parts.courier.answer(message, 'submit');
+    await parts.courier.answer(message, 'submit', [answersValue(['SQLite', 'Cache, Search'])]);
     expect(Object.values(decisionIn(await hook.printed).updatedInput.answers)).toEqual(['SQLite', 'Cache, Search']);
   });
 

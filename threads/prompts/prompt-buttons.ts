@@ -1,6 +1,6 @@
 // The buttons and menus under a prompt.
 
-import { optionValue, type Prompt, type PromptProgress, type PromptQuestion } from '../../core/prompt.ts';
+import { answersValue, optionValue, type Prompt, type PromptProgress, type PromptQuestion } from '../../core/prompt.ts';
 import { customId } from '../../core/prompt-answer.ts';
 import { button, type ComponentRow, row } from '../../discord/messages.ts';
 import { firstPart, visible } from './preview.ts';
@@ -26,7 +26,12 @@ export function promptButtons(id: string, prompt: Prompt, progress: PromptProgre
     case 'question': {
       const asked = prompt.questions[progress.chosen.length];
       if (asked === undefined)
-        return [row(button('Submit', tap('submit'), 'good'), button('Start again', tap('again')))];
+        return [
+          row(
+            button('Submit', customId(id, 'submit', answersValue(progress.chosen)), 'good'),
+            button('Start again', tap('again')),
+          ),
+        ];
       return questionButtons(id, asked, progress.chosen.length + 1);
     }
   }
