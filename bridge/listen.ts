@@ -17,6 +17,7 @@ import {
   isWritten,
   messageSchema,
   readySchema,
+  repliedToOf,
 } from '../discord/payloads.ts';
 import { CONTENT_HINT, looksEmptied, mayReadContent } from '../discord/permissions.ts';
 import { PAUSES } from '../discord/response.ts';
@@ -97,7 +98,7 @@ export function listen(options: ListenOptions): (name: string, data: unknown, li
       authorId: message.author.id,
       text,
       liveAt,
-      repliedTo: message.message_reference?.message_id,
+      repliedTo: repliedToOf(message),
       live: isFresh(liveAt, performance.now()),
     });
     if (meaning.kind === 'message') return {};
@@ -227,7 +228,7 @@ export function incomingOf(message: DiscordMessage) {
 }
 
 export function acceptedOf(message: DiscordMessage): AcceptedMessage {
-  const repliedTo = message.message_reference?.message_id;
+  const repliedTo = repliedToOf(message);
   return {
     id: message.id,
     channelId: message.channel_id,

@@ -31,10 +31,16 @@ export const messageSchema = z.object({
   sticker_items: z.array(z.unknown()).default([]),
   message_snapshots: z.array(z.unknown()).default([]),
   poll: z.unknown().optional(),
-  /** The message that this one replies to. */
   message_reference: z.object({ message_id: z.string().optional() }).nullish(),
 });
 export type DiscordMessage = z.output<typeof messageSchema>;
+
+const REPLY = 19;
+
+/** The message that this one replies to. Others refer to a message, too: one that was forwarded or crossposted. */
+export function repliedToOf({ type, message_reference: reference }: DiscordMessage): string | undefined {
+  return type === REPLY ? reference?.message_id : undefined;
+}
 
 export const channelSchema = z.object({
   id: z.string(),
@@ -74,7 +80,7 @@ export const readySchema = z.object({
 
 /** Normal messages and replies; other types are system messages. */
 export function isWritten(message: DiscordMessage): boolean {
-  return message.type === 0 || message.type === 19;
+  return message.type === 0 || message.type === REPLY;
 }
 
 // Payloads of the gateway connection.

@@ -6,8 +6,9 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openCursors, openInbox } from '../../bridge/inbox.ts';
-import { listen } from '../../bridge/listen.ts';
+import { acceptedOf, listen } from '../../bridge/listen.ts';
 import { silentLog } from '../../core/log.ts';
+import { messageSchema } from '../../discord/payloads.ts';
 import { ensureThread, openThreadChannel } from '../../discord/threads.ts';
 import { readText } from '../../home/atomic-write.ts';
 import { localServer, saveLocalServer } from '../../home/config-file.ts';
@@ -48,6 +49,17 @@ async function startListening(workspace: TestWorkspace, home: Home, names: reado
 }
 
 describe('the listener', () => {
+  it.each([
+    ['a reply', 19, { type: 0 }, '5'],
+    ['a forwarded message', 0, { type: 1 }, undefined],
+    ['a message that refers to another one', 0, { type: 0 }, undefined],
+  ])('knows that only a reply is for another message: %s', (_, type, reference, expected) => {
+    const author = { id: '2', username: 'ann' };
+    const message_reference = { ...reference, message_id: '5', channel_id: '3' };
+    const message = messageSchema.parse({ id: '9', channel_id: '3', type, content: 'yes', author, message_reference });
+    expect(acceptedOf(message).repliedTo).toBe(expected);
+  });
+
   it('accepts every message of our threads once and in order, whatever happens to the connection', async () => {
     const workspace = await startTestWorkspace();
     const home = tempHome();

@@ -137,7 +137,9 @@ describe('a tap', () => {
   it('on Submit counts only for the answers that its message shows', async () => {
     let isShown = true;
     const onRequest = ({ method, path }: { method: string; path: string }) =>
-      !isShown && method === 'PATCH' && path.includes('/messages/') ? { kind: 'answer', status: 503 } : undefined;
+      !isShown && method === 'PATCH' && path.includes('/messages/')
+        ? ({ kind: 'answer', status: 503 } as const)
+        : undefined;
     const parts = await start({ faults: { onRequest } });
     const { hook, message } = await askTwo(parts);
     const { workspace } = parts.setting;
