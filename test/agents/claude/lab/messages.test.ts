@@ -50,8 +50,10 @@ async function buttonsShown(session: LabSession): Promise<WireMessage> {
 
 function cardShown(thread: string, content: RegExp): Promise<WireMessage> {
   return vi.waitFor(async () => {
-    const found = (await lab.person.messages(thread)).find((one) => content.test(one.content));
-    if (found === undefined) throw new Error(`nothing fits ${content}`);
+    const all = await lab.person.messages(thread);
+    const found = all.find((one) => content.test(one.content));
+    if (found === undefined)
+      throw new Error(`nothing fits ${content}: ${JSON.stringify(all.slice(0, 5).map((one) => one.content))}`);
     return found;
   }, PATIENCE);
 }
