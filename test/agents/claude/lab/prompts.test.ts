@@ -289,7 +289,7 @@ describe('a prompt that is open in the thread and in the terminal', () => {
     await tap(message, '2. Postgres');
     const second = await promptIn(lab, demo.thread, /\(2 of 2\)/);
     expect(second.id).toBe(message.id);
-    await demo.say('2');
+    await write('2');
     await tap(await promptIn(lab, demo.thread, /Your answers/), 'Submit');
     expect((await outcome()).text).toContain('"Which database should we use?"="Postgres"');
   });
