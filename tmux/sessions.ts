@@ -113,8 +113,17 @@ export async function newSession(
 }
 
 export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
-  await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`);
+  const printed = await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`, PROGRAMS);
+  const pids = printed.split(/\s+/).filter((word) => Number(word) > 1);
+  await tmux.script(HANG_UP_AGAIN, pids, { doing: 'end its programs' }).catch(() => {}); // most have ended
 }
+
+const PROGRAMS = '#{W:#{P:#{pane_pid} }}';
+
+/** Gemini CLI goes on without its terminal when it is told once, and stops when it is told twice. A session of a group shares its panes. */
+const HANG_UP_AGAIN = `{ sleep 1; for pid; do
+  t list-panes -a -F '#{pane_pid}' 2>/dev/null | grep -qx "$pid" || kill -HUP "-$pid"
+done; } > /dev/null 2>&1 &`;
 
 /** Turns remain-on-exit off, once the program runs. False if it has exited: then its pane is still there. */
 export async function stopKeeping(
@@ -189,20 +198,21 @@ n=0; while [ -n "$file" ] && [ -e "$file" ] && [ $n -lt 100 ]; do sleep 0.1 2>/d
 [ -z "$file" ] || rm -f "$file"
 tell created`;
 
-/** Checks and acts inside the server in one command: after a restart, the same id is another session. */
-async function onSession(tmux: Tmux, session: SessionKey, verb: string, command: string): Promise<void> {
+/** Checks and acts inside the server in one command: after a restart, the same id is another session. Returns what `format` was before. */
+async function onSession(tmux: Tmux, session: SessionKey, verb: string, command: string, format = ''): Promise<string> {
   const id = idOf(session);
   const same = `#{&&:#{==:#{pid},${session.serverPid}},#{==:#{session_id},${id}}}`;
-  const done = await tmux.run(
-    ['if-shell', '-F', '-t', `${id}:`, same, `display-message -p done ; ${command}`, 'display-message -p gone'],
-    { doing: `${verb} session ${untrustedCode(session.name)}` },
-  );
+  const act = `display-message -p -t '${id}:' 'done ${format}' ; ${command}`;
+  const done = await tmux.run(['if-shell', '-F', '-t', `${id}:`, same, act, 'display-message -p gone'], {
+    doing: `${verb} session ${untrustedCode(session.name)}`,
+  });
   if (!done.includes('done'))
     throw new ThreadmuxError(
       'session_not_found',
       `threadmux could not ${verb} session ${untrustedCode(session.name)} on ${tmux.host.name}: it no longer exists`,
       { hint: 'Run `threadmux sessions` to see all sessions.' },
     );
+  return done;
 }
 
 function idOf({ id }: SessionKey): string {

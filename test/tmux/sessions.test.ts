@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
@@ -164,6 +165,22 @@ describe('killSession', () => {
     for (const name of ['web', 'web-2', 'web 3']) server.call('new-session', '-d', '-s', name, 'cat');
     await killSession(server.tmux, await found(server, 'web'));
     expect((await listSessions(server.tmux)).map(({ name }) => name)).toEqual(['web 3', 'web-2']);
+  });
+
+  it('ends a program that goes on without its terminal, but none that another session of its group shows', async () => {
+    const server = startTmux();
+    const file = join(server.dir, 'hangups');
+    const count = `trap 'echo >> ${file}; [ $(wc -l < ${file}) -lt 2 ] || exit' HUP; while :; do sleep 0.05; done`;
+    server.call('new-session', '-d', '-s', 'stubborn', `exec sh -c '${count.replaceAll("'", "'\\''")}'`);
+    server.call('new-session', '-d', '-s', 'shown', 'exec cat');
+    server.call('new-session', '-d', '-s', 'beside', '-t', 'shown');
+    const stubborn = await found(server, 'stubborn');
+    const shown = await found(server, 'shown');
+    await killSession(server.tmux, shown);
+    await killSession(server.tmux, stubborn);
+    const isAlive = (pid: number) => spawnSync('kill', ['-0', String(pid)]).status === 0;
+    await vi.waitFor(() => expect(isAlive(stubborn.pane.pid)).toBe(false));
+    expect(isAlive(shown.pane.pid)).toBe(true);
   });
 
   it('ends the last session too', async () => {
