@@ -102,7 +102,8 @@ export function createPostPrinted({ hosts, threads, outcomes, states, log, signa
     const record = registry.get(thread);
     if (record === undefined) return;
     const line = settingLine('model', record, threads, ' was not changed');
-    const content = `⚙️ ${line} ${driverOf(record.agent).title} did not confirm ${untrustedCode(text.trim())}.`;
+    const said = `${driverOf(record.agent).title} did not confirm ${untrustedCode(text.trim())}, but may use it: look with \`!screen\`.`;
+    const content = `⚙️ ${said} The setting of this thread, ${line}`;
     await outcomes.postNotice(thread, [message, 'unconfirmed model'], { content, silent: true, replyTo: message });
   }
 

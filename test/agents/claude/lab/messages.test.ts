@@ -48,14 +48,17 @@ async function buttonsShown(session: LabSession): Promise<WireMessage> {
   }, PATIENCE);
 }
 
-function cardShown(thread: string, content: RegExp): Promise<WireMessage> {
-  return vi.waitFor(async () => {
-    const all = await lab.person.messages(thread);
-    const found = all.find((one) => content.test(one.content));
-    if (found === undefined)
-      throw new Error(`nothing fits ${content}: ${JSON.stringify(all.slice(0, 5).map((one) => one.content))}`);
-    return found;
-  }, PATIENCE);
+function cardShown(thread: string, content: RegExp, timeout = PATIENCE.timeout): Promise<WireMessage> {
+  return vi.waitFor(
+    async () => {
+      const all = await lab.person.messages(thread);
+      const found = all.find((one) => content.test(one.content));
+      if (found === undefined)
+        throw new Error(`nothing fits ${content}: ${JSON.stringify(all.slice(0, 5).map((one) => one.content))}`);
+      return found;
+    },
+    { ...PATIENCE, timeout },
+  );
 }
 
 async function closedAs(card: WireMessage, content: RegExp): Promise<void> {
@@ -202,8 +205,11 @@ describe('a command in a thread:', () => {
     await demo.say('!set model default');
     await cardShown(demo.thread, /^⚙️ \*\*model\*\*: sent to Claude as `\/model default`/);
     await confirm();
-    await cardShown(demo.thread, /Set model to [^⚙]*```\n⚙️ \*\*model\*\*: as Claude itself is set\.$/);
-  });
+    // While it works, 2.1.325 says it for a moment above its box and nowhere else.
+    const confirmed = /Set model to [^⚙]*```\n⚙️ \*\*model\*\*: as Claude itself is set\.$/;
+    const unconfirmed = /^⚙️ Claude did not confirm `\/model default`, but may use it/;
+    await cardShown(demo.thread, new RegExp(`${confirmed.source}|${unconfirmed.source}`), 200_000);
+  }, 300_000);
 
   it('!set changes the mode until the footer says it, not while Claude works, and says what it cannot change', async () => {
     await demo.idle();
@@ -231,7 +237,7 @@ describe('a command in a thread:', () => {
     await answer('default', /Claude is in this mode now\./);
     await demo.idle();
     expect(await demo.read()).toMatchObject({ mode: 'normal' });
-    expect(demo.record().settings).toEqual({});
+    expect(demo.record().settings).not.toHaveProperty('mode');
   });
 
   it('a dialog that was opened and closed in the terminal has a card meanwhile', async () => {
