@@ -92,16 +92,16 @@ export function openOutbox(folder: string) {
       return true;
     },
     watch: (onLetter: OnLetter) => watchBoxes(folder, onLetter),
-    /** Removes the folders of panes without letters for a day, and letters set aside that are too old. */
+    /** Removes the folders of panes without letters for a day, what killed hooks left, and letters set aside that are too old. */
     sweep(): void {
       for (const path of aside())
         if (Date.now() - Number(basename(path).split('-')[0]) > ASIDE_MS) rmSync(path, { force: true });
       for (const box of namesIn(folder).filter((name) => BOX.test(name)))
         try {
-          if (Date.now() - statSync(join(folder, box)).mtimeMs < SILENT_MS) continue;
+          const isSilent = isOld(join(folder, box)); // removing a file changes its time
           for (const name of namesIn(join(folder, box)).filter((one) => one.startsWith('.')))
-            rmSync(join(folder, box, name), { force: true }); // left by a killed hook
-          rmdirSync(join(folder, box));
+            if (isOld(join(folder, box, name))) rmSync(join(folder, box, name), { force: true }); // left by a killed hook
+          if (isSilent) rmdirSync(join(folder, box));
         } catch {
           // It contains a letter, so it stays.
         }
@@ -140,6 +140,10 @@ function watchBoxes(folder: string, onLetter: OnLetter): () => void {
   return () => {
     for (const watcher of watchers.values()) watcher.close();
   };
+}
+
+function isOld(path: string): boolean {
+  return Date.now() - statSync(path).mtimeMs > SILENT_MS;
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -36,7 +36,7 @@ ring
   # Clean up after killed hooks, and after answers that we could not remove while the host was offline.
   {
     find "$home/answers" ! -type d -mtime +0 -exec rm -f {} +
-    find "$home/outbox" -name '.[0-9]*' -type f -mtime +0 -exec rm -f {} +
+    find "$home/outbox" "$home/status" -name '.[0-9]*' -type f -mtime +0 -exec rm -f {} +
     find "$home/status" "$home/files" -type f -mtime +30 -exec rm -f {} +
     find "$home/files/." -type d -mtime +30 -exec rmdir {} + # removes only empty folders
   } 3>&-

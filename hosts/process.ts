@@ -126,7 +126,7 @@ export function killProcess(pid: number | undefined, withGroup: boolean): void {
 }
 
 /** The event loop reads the pipes before each turn. Twice, because 'exit' may be emitted in the middle of a read phase. */
-async function readAll(): Promise<void> {
+export async function readAll(): Promise<void> {
   await nextTurn();
   await nextTurn();
 }
@@ -202,8 +202,8 @@ export function makeChunks() {
   };
 }
 
-// Reads output of a host, but not faster than so many bytes in a period, and not for more than a fifth of our time: a host that floods a
-// connection that stays open would otherwise keep us busy for ever. The rest waits on the host.
+// Reads output of a host or an agent, but not faster than so many bytes in a period, and not for more than a fifth of our time: a flood on
+// a connection that stays open would otherwise keep us busy for ever. The rest waits where it comes from.
 
 const MOST_BYTES = 4 * 2 ** 20;
 const PERIOD_MS = 1_000;

@@ -59,8 +59,11 @@ if [ $is = made ]; then
   # step 3
   if ! repo worktree add --no-track -b "$r_branch" "$path" "$base" > "$out" 2>&1; then
     why=$(tail -n 1 "$out")
-    # A failure that left nothing needs no record.
-    [ -e "$path" ] || find_admin || tip > /dev/null || rm -f "$record"
+    # A failure that left nothing needs no record. Git keeps the branch that it has just made: it goes if nobody has used it.
+    if [ ! -e "$path" ] && ! find_admin; then
+      repo update-ref -d "refs/heads/$r_branch" "$base" 2> /dev/null
+      tip > /dev/null || { rm -f "$record"; rmdir "$all/$project" 2> /dev/null; }
+    fi
     refuse git "$why"
   fi
   find_admin

@@ -207,14 +207,17 @@ function joined(...lines: readonly string[]): string {
   return lines.filter(Boolean).join('\n');
 }
 
-/** Only what the agent has told. */
+const MOST_FIGURE = 1e9;
+const isSensible = (one: number | undefined): one is number => one !== undefined && one >= 0 && one <= MOST_FIGURE;
+
+/** Only what the agent has told, and what can be. */
 function figures({ results, tookMs }: TurnEnd): string {
   const sum = (of: (one: HeadlessResult) => number | undefined) => {
-    const known = results.map(of).filter((one) => one !== undefined);
+    const known = results.map(of).filter(isSensible);
     return known.length === 0 ? undefined : known.reduce((all, one) => all + one, 0);
   };
-  const turns = sum((one) => one.turns);
-  const total = results.map(({ costUsd }) => costUsd).filter((one) => one !== undefined);
+  const turns = sum((one) => (Number.isInteger(one.turns) ? one.turns : undefined));
+  const total = results.map(({ costUsd }) => costUsd).filter(isSensible);
   const cost = sum((one) => one.ownCostUsd) ?? (total.length === 0 ? undefined : Math.max(...total));
   return [
     ...(turns === undefined ? [] : [`${turns} ${turns === 1 ? 'turn' : 'turns'}`]),

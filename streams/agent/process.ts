@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { COMMON_VARIABLES, RUN_FOUND, sessionEnvironment } from '../../core/session-environment.ts';
 import { quoteShellWord, quoteShellWords } from '../../core/shell-word.ts';
-import type { Environment } from '../../hosts/process.ts';
+import { type Environment, readAll, readPaced } from '../../hosts/process.ts';
 
 export interface AgentCommand {
   readonly command: readonly string[];
@@ -38,6 +38,8 @@ export interface AgentExit {
 export const LAST_ERRORS = 4_000;
 /** An escaped process may keep the pipe open after the supervisor has finished. */
 const PIPES_GRACE_MS = 500;
+/** More than its pipes hold when it ends: the rest is of a process that escaped. */
+const MOST_LEFT = 2 ** 20;
 
 export function startAgentProcess(agent: AgentCommand): AgentProcess {
   const child = spawn('/bin/sh', ['-c', SUPERVISOR, 'sh', newMark(), agent.dir, agent.shell, lineOf(agent)], {
@@ -50,9 +52,17 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
   const [stdin, stdout, stderr, lifeline] = streams as Partial<[Writable, Readable, Readable, Writable]>;
   for (const stream of [stdin, stdout, stderr, lifeline]) stream?.on('error', () => {}); // the exit event reports it
   const lines = createLineReader(agent.onLine);
-  stdout?.on('data', lines.add);
   let said = '';
-  stderr?.on('data', (chunk: Buffer) => {
+  let bytes = 0;
+  const read = (from: Readable | undefined, take: (chunk: Buffer) => void) => {
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      take(chunk);
+    };
+    if (from !== undefined) readPaced(from, count, { most: LONGEST });
+  };
+  read(stdout, lines.add);
+  read(stderr, (chunk) => {
     said = (said + chunk.toString('utf8')).slice(-LAST_ERRORS);
   });
 
@@ -69,7 +79,14 @@ export function startAgentProcess(agent: AgentCommand): AgentProcess {
     });
     child.on('exit', (code) => {
       status = code ?? undefined;
-      const grace = setTimeout(finish, PIPES_GRACE_MS);
+      const most = bytes + MOST_LEFT;
+      const look = async () => {
+        await readAll();
+        const isHeldBack = [stdout, stderr].some((stream) => stream?.isPaused() === true);
+        if (isHeldBack && bytes < most) grace = setTimeout(look, PIPES_GRACE_MS);
+        else finish();
+      };
+      let grace = setTimeout(look, PIPES_GRACE_MS);
       child.on('close', () => {
         clearTimeout(grace);
         finish();

@@ -72,6 +72,16 @@ describe('the outbox', () => {
     expect(existsSync(join(folder, '1.2', '100000001.1'))).toBe(true);
   });
 
+  it('removes what a killed hook has left, also for a pane in use', () => {
+    const folder = tempFolder();
+    const old = new Date(Date.now() - 2 * 86_400_000);
+    drop(join(folder, '1.1'), '100000001.1');
+    for (const name of ['.77', '.78']) writeFileSync(join(folder, '1.1', name), 'x');
+    utimesSync(join(folder, '1.1', '.77'), old, old);
+    openOutbox(folder).sweep();
+    expect(readdirSync(join(folder, '1.1')).toSorted()).toEqual(['.78', '100000001.1']);
+  });
+
   it('keeps only the newest 500 of the letters that were set aside', () => {
     const folder = tempFolder();
     const outbox = openOutbox(folder);

@@ -128,6 +128,13 @@ describe('the status line', () => {
       expect(stdout).toBe(`${' ('.repeat(100)} \xc2\xb7 0% context \xc2\xb7 $0.09\n`);
     });
 
+    it('keeps no more than 1 MiB of an endless status', async () => {
+      const told = `{"session_id":"much","pad":"${'x'.repeat(2 ** 21)}"}`;
+      const { stdout, stderr, status: code, kept } = run('wc -c', told, { shell });
+      expect({ stdout: stdout.trim(), stderr, code }).toEqual({ stdout: String(2 ** 20), stderr: '', code: 0 });
+      expect(await kept('much')).toHaveLength(2 ** 20);
+    });
+
     it('still shows the line on a full disk', () => {
       // No file may grow, so every write fails like on a full disk.
       const full = ['sh', '-c', 'trap "" XFSZ; ulimit -f 0; exec "$@"', 'sh', ...shell];

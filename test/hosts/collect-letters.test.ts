@@ -199,10 +199,10 @@ describe('the collector', () => {
         const at = Date.now() / 1_000 - days * DAY;
         utimesSync(path, at, at);
       };
-      const old = ['answers/a.taken', 'answers/b.bell', 'answers/.c.77', 'outbox/1.2/.77'];
+      const old = ['answers/a.taken', 'answers/b.bell', 'answers/.c.77', 'outbox/1.2/.77', 'status/.77'];
       for (const name of old) put(name, 1.1);
       for (const name of ['status/s.json', 'files/1/photo.png', 'files/2/x']) put(name, 31.1);
-      const young = ['answers/d.taken', 'answers/e.bell', 'answers/f', 'outbox/1.2/.78'];
+      const young = ['answers/d.taken', 'answers/e.bell', 'answers/f', 'outbox/1.2/.78', 'status/.78'];
       for (const name of young) put(name, 0.9);
       for (const name of ['status/t.json', 'files/2/y']) put(name, 29);
       put('outbox/aside/1.2-100000001.77', 40);

@@ -70,6 +70,38 @@ describe('a new worktree', () => {
   });
 });
 
+describe('a new worktree that git cannot make', () => {
+  /** Git makes the branch and the folder first, and then removes the folder only. */
+  const start = () => {
+    const on = startRepo();
+    mkdirSync(join(on.repo, '.git/info'));
+    write(join(on.repo, '.git/info/attributes'), '* filter=x\n');
+    for (const [key, value] of [
+      ['smudge', 'false'],
+      ['required', 'true'],
+    ] as const)
+      on.git(on.repo, 'config', `filter.x.${key}`, value);
+    return on;
+  };
+
+  it('leaves nothing, and has the same name the next time', () => {
+    const on = start();
+    for (const _ of [1, 2]) expect(on.run('make', ['shop', 'web', on.repo])?.slice(0, 2)).toEqual(['refused', 'git']);
+    isGone(on);
+    on.git(on.repo, 'config', 'filter.x.smudge', 'cat');
+    expect(on.make().name).toBe('web');
+  });
+
+  it('keeps a branch that somebody has used meanwhile, and its record', () => {
+    const on = start();
+    const late = on.git(on.repo, 'commit-tree', '-p', 'HEAD', '-m', 'late', 'HEAD^{tree}');
+    on.git(on.repo, 'config', 'filter.x.smudge', `git update-ref refs/heads/threadmux/web ${late}; false`);
+    expect(on.run('make', ['shop', 'web', on.repo])?.[0]).toBe('refused');
+    expect(on.git(on.repo, 'rev-parse', 'threadmux/web')).toBe(late);
+    expect(readdirSync(join(on.home, 'worktrees/shop'))).toEqual(['web.record']);
+  });
+});
+
 describe('the end of a session', () => {
   it('removes a worktree without work, with its branch; ignored files do not count', () => {
     const on = startRepo();

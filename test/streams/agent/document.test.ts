@@ -109,6 +109,13 @@ describe('the document of a turn', () => {
 describe('the last line of a turn', () => {
   const ended = { title: 'Claude', tookMs: 61_000, results: [result], status: 0, stderr: '' };
 
+  it.each([1e308, -1, 1e12, Number.POSITIVE_INFINITY, Number.NaN])('leaves out a number that cannot be: %d', (odd) => {
+    const said = { ...result, turns: odd, durationMs: odd, costUsd: odd };
+    expect(lastWords({ ...ended, tookMs: 5_000, results: [said] })).toBe('✅ 5 s');
+    expect(lastWords({ ...ended, tookMs: 5_000, results: [{ ...said, ownCostUsd: odd }] })).toBe('✅ 5 s');
+    expect(lastWords({ ...ended, results: [{ ...result, turns: 0.1 }] })).toBe('✅ 12 s · $0.0421');
+  });
+
   it('shows turns, duration and cost', () => {
     expect(lastWords(ended)).toBe('✅ 3 turns · 12 s · $0.0421');
     expect(lastWords({ ...ended, results: [{ ...result, turns: 1, durationMs: 3_725_000 }] })).toBe(

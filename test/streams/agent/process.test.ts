@@ -23,7 +23,15 @@ function sleepName(): string {
   return name;
 }
 
-function start(command: readonly string[], more: { dir?: string; home?: string; shell?: string; path?: string } = {}) {
+interface Starting {
+  readonly dir?: string;
+  readonly home?: string;
+  readonly shell?: string;
+  readonly path?: string;
+  readonly onLine?: () => void;
+}
+
+function start(command: readonly string[], more: Starting = {}) {
   const lines: string[] = [];
   const dir = more.dir ?? tempFolder();
   const home = more.home ?? tempFolder();
@@ -34,7 +42,10 @@ function start(command: readonly string[], more: { dir?: string; home?: string; 
       THREADMUX_THREAD: '1',
     }),
     shell: more.shell ?? '/bin/sh',
-    onLine: (line) => lines.push(line),
+    onLine: (line) => {
+      lines.push(line);
+      more.onLine?.();
+    },
   });
   onTestFinished(() => agent.end());
   return { agent, lines, dir, home };
@@ -214,6 +225,42 @@ describe('the process of an agent', () => {
     await vi.waitFor(() => expect(sleeping(name)).toBe(2));
     expect(processesWith(name).some((line) => line.includes(name))).toBe(true);
     expect(tmux('list-sessions')).toContain('1 windows');
+  });
+});
+
+describe('the output of an agent', () => {
+  const work = (ms: number) => {
+    for (const began = performance.now(); performance.now() - began < ms; );
+  };
+  /** Longer than a chunk of a pipe, so that no chunk ends two of them. */
+  const FLOOD = 'yes "$(head -c 100000 /dev/zero | tr "\\0" x)"';
+
+  it('lets other work have its turn between any two chunks of a flood', async () => {
+    let turns = 0;
+    const found: number[] = [];
+    const timer = setInterval(() => turns++, 1);
+    onTestFinished(() => clearInterval(timer));
+    const onLine = () => {
+      work(20);
+      found.push(turns);
+    };
+    start(['sh', '-c', FLOOD], { onLine });
+    await vi.waitFor(() => expect(found.length).toBeGreaterThan(10));
+    expect(found.length).toBe(new Set(found).size);
+  });
+
+  it('is read whole before its end is reported, also if it takes longer than that', async () => {
+    const script = `for n in 1 2 3 4; do head -c 50000 /dev/zero | tr "\\0" $n; echo; done`;
+    const { agent, lines } = start(['sh', '-c', script], { onLine: () => work(150) });
+    expect((await agent.ended).status).toBe(0);
+    expect(lines.map((line) => line[0])).toEqual(['1', '2', '3', '4']);
+  });
+
+  it('ends although a process that escaped floods it for ever', async () => {
+    const { agent, lines } = start(['sh', '-c', `(env -i setsid ${FLOOD} &); cat; exit 3`], { onLine: () => work(20) });
+    await vi.waitFor(() => expect(lines.length).toBeGreaterThan(1));
+    agent.endInput();
+    expect((await agent.ended).status).toBe(3);
   });
 });
 
