@@ -61,5 +61,8 @@ export function tooDeep(most: number): SyntaxError {
 
 /** JSON leaves control characters and those that turn words around as they are, and a terminal may act on them. */
 export function harmless(json: string): string {
-  return json.replace(/[\x7f-\x9f]|\p{Bidi_Control}/gu, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return json.replace(
+    /[\x7f-\x9f]|\p{Bidi_Control}/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

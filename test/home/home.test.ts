@@ -60,9 +60,11 @@ describe('config.json', () => {
   it('names the secrets that are masked from then on, whatever their form', () => {
     const home = tempHome();
     const server = { channel: '123456789012345678', allow: ['123456789012345678'], token: 'odd+token/of=a-server' };
+    const notify = [{ url: 'https://me:topic%20word@x' }, { url: 'https://tk_0123456789@x' }];
     const api = 'http://me:odd%2Bpassword@127.0.0.1:1/api';
-    writeFileSync(home.path('config.json'), JSON.stringify({ servers: [{ ...server, api }] }), { mode: 0o600 });
+    writeFileSync(home.path('config.json'), JSON.stringify({ servers: [{ ...server, api }], notify }), { mode: 0o600 });
     loadConfig(home, {});
+    expect(maskSecrets('a topic%20word, a topic word and tk_0123456789')).toBe('a [secret], a [secret] and [secret]');
     const said = `400 odd+token/of=a-server, ${api} and odd+password`;
     expect(maskSecrets(said)).toBe('400 [secret], http://me:[secret]@127.0.0.1:1/api and [secret]');
     expect(new ThreadmuxError('discord_refused', said).message).not.toContain('odd');
