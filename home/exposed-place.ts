@@ -24,7 +24,7 @@ export function findExposed(root: string): Exposed | undefined {
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const path = part === '..' ? dirname(at) : join(at, part);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return undefined; // only we can make it
+    if (found === undefined) return undefined; // the rest does not exist yet
     if (!trusted.includes(found.uid)) return { at: path, hint: ELSEWHERE };
     if (!found.isSymbolicLink()) {
       const open = found.mode & STICKY ? 0 : found.mode & OTHERS_WRITE;
