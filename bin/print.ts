@@ -24,7 +24,7 @@ export function printText(text: string): void {
 
 /** What a session shows or its agent says: its sequences could set the clipboard or the title of this terminal, or turn its words around. */
 export function printForeignText(text: string): void {
-  print(text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, spelledOut));
+  print(text.replace(/[^\P{Cc}\n\t]|\p{Bidi_Control}/gu, spelledOut));
 }
 
 function print(text: string): void {

@@ -79,8 +79,8 @@ export function startWebhooks(
   async function attempt(hook: Webhook, news: WebhookNews) {
     try {
       const limits = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const request = { method: 'POST', redirect: 'error', signal: limits, ...webhookRequest(hook, news) } as const;
-      const response = await fetch(hook.url, request);
+      const { address, ...request } = webhookRequest(hook, news);
+      const response = await fetch(address, { method: 'POST', redirect: 'error', signal: limits, ...request });
       await response.body?.cancel();
       if (response.ok) return undefined;
       const isFinal = response.status >= 400 && response.status < 500 && response.status !== 429;

@@ -143,6 +143,8 @@ function problem(issue: z.core.$ZodIssue, raw: unknown): string {
   const key = path.replace(/^\./, '');
   if (issue.code === 'unrecognized_keys')
     return `${[key, issue.keys.join(', ')].filter(Boolean).join('.')} is not a key that threadmux knows`;
+  if (issue.code === 'invalid_key')
+    return `${JSON.stringify(issue.path.at(-1))} in ${issue.path.slice(0, -1).join('.')} ${issue.issues[0]?.message}`;
   if (issue.code !== 'invalid_type' || !issue.message.startsWith('Invalid')) return `${key} ${issue.message}`;
   const given = issue.path.reduce<unknown>((at, one) => (at as Record<PropertyKey, unknown> | undefined)?.[one], raw);
   if (given === undefined) return `${key} is missing`;

@@ -59,7 +59,10 @@ export function tooDeep(most: number): SyntaxError {
   return new SyntaxError(`it is nested more than ${most} levels deep`);
 }
 
-/** JSON leaves these control characters as they are, and a terminal may act on them. */
+/** JSON leaves control characters and those that turn words around as they are, and a terminal may act on them. */
 export function harmless(json: string): string {
-  return json.replace(/[\x7f-\x9f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+  return json.replace(
+    /[\x7f-\x9f]|\p{Bidi_Control}/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

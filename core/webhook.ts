@@ -27,6 +27,7 @@ export function webhookEvent(before: string | undefined, now: string, hasFailed:
 }
 
 interface WebhookRequest {
+  readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -43,7 +44,27 @@ const TAG: Readonly<Record<WebhookEvent, string>> = {
   failed: 'warning',
 };
 
-export function webhookRequest({ format }: Pick<Webhook, 'format'>, news: WebhookNews): WebhookRequest {
+/** fetch refuses an address with a user or a password, so they are a header. */
+export function webhookRequest({ url, format }: Omit<Webhook, 'on'>, news: WebhookNews): WebhookRequest {
+  const address = new URL(url);
+  const { username, password } = address;
+  Object.assign(address, { username: '', password: '' });
+  const { headers, body } = webhookContent(format, news);
+  if (username === '' && password === '') return { address: address.href, headers, body };
+  const credentials = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  return { address: address.href, headers: { ...headers, authorization: `Basic ${credentials}` }, body };
+}
+
+/** As it is if it is not encoded. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function webhookContent(format: Webhook['format'], news: WebhookNews): Omit<WebhookRequest, 'address'> {
   const { event, session, host, for: what } = news;
   const text = `${plain(session)} on ${host} ${WORDS[event]}${what === null ? '' : ` (${plain(what)})`}`;
   if (format === 'json')

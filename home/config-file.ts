@@ -7,8 +7,8 @@ import * as z from 'zod';
 import { type Config, type ConfigEnvironment, parseConfig, type ServerConfig } from '../core/config.ts';
 import { ThreadmuxError } from '../core/errors.ts';
 import { alwaysMask } from '../core/mask-secrets.ts';
+import { decoded } from '../core/webhook.ts';
 import { readJson, writeJson } from './atomic-write.ts';
-import { tryTo } from './checked-file.ts';
 import type { Home } from './home.ts';
 
 export function loadConfig(home: Home, env: ConfigEnvironment): Config {
@@ -21,12 +21,15 @@ export function loadConfig(home: Home, env: ConfigEnvironment): Config {
     readToken: (file) => readTokenFile(expandHome(file, env), dirname(path)),
   });
   for (const { token, api } of config.servers) for (const secret of [token, ...passwordIn(api)]) alwaysMask(secret);
+  for (const secret of config.notify.flatMap(({ url }) => passwordIn(url))) alwaysMask(secret);
   return config;
 }
 
+/** A user without a password may be a token. */
 function passwordIn(address: string): readonly string[] {
-  const password = URL.canParse(address) ? new URL(address).password : '';
-  return password === '' ? [] : [password, tryTo(() => decodeURIComponent(password)) ?? password];
+  const { username, password } = URL.canParse(address) ? new URL(address) : { username: '', password: '' };
+  const secret = password || username;
+  return secret === '' ? [] : [secret, decoded(secret)];
 }
 
 function readTokenFile(file: string, base: string): string {

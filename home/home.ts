@@ -3,10 +3,11 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, lstatSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ConfigEnvironment } from '../core/config.ts';
 import { fileError, ThreadmuxError } from '../core/errors.ts';
 import { writeWhole } from './atomic-write.ts';
+import { checkAbove, exposedWords, findExposed } from './exposed-place.ts';
 import { holderOf } from './lock.ts';
 
 export interface Home {
@@ -47,25 +48,6 @@ export function openHome(root: string): Home {
     path: (...parts) => join(root, ...parts),
   };
 }
-
-/** Someone who can rename a folder above the home can put another one in its place, while a hook or tmux uses it by its name. */
-function checkAbove(root: string): void {
-  for (let at = dirname(resolve(root)), below = ''; at !== below; below = at, at = dirname(at)) {
-    const found = statSync(at, { throwIfNoEntry: false });
-    if (found === undefined) continue;
-    const isForeign = ![0, process.getuid?.(), NOBODY].includes(found.uid);
-    const isOpen = (found.mode & 0o002) !== 0 && (found.mode & STICKY) === 0;
-    if (isForeign || isOpen)
-      throw new ThreadmuxError('home_unsafe', `other users can change ${at}, which contains ${root}`, {
-        hint: 'Set THREADMUX_HOME to a folder in a place where only you can write.',
-      });
-  }
-}
-
-/** Owns everything of the system in some containers. */
-const NOBODY = 65_534;
-/** Others may create files there, but not exchange those of their owners. */
-const STICKY = 0o1000;
 
 /** A link, or a folder that someone else owns, could give our letters and answers to another user. */
 function privateFolder(path: string): string {
@@ -136,6 +118,8 @@ export type HomeState =
       readonly root: string;
       readonly mode: number;
       readonly isOwn: boolean;
+      /** Where other users could exchange it, and what helps. */
+      readonly exposed: { readonly problem: string; readonly hint: string } | undefined;
       /** The errno of a failed write, such as ENOSPC. */
       readonly writeError: string | undefined;
       readonly bridge: LockState;
@@ -149,12 +133,14 @@ export function inspectHome(root: string): HomeState {
   if (stat === undefined) return { kind: 'missing', root };
   if (!stat.isDirectory()) return { kind: 'not-a-folder', root };
   const isOwn = stat.uid === (process.getuid?.() ?? stat.uid);
+  const exposed = findExposed(root);
   const beat = statSync(join(root, 'state', 'courier.pid'), { throwIfNoEntry: false });
   return {
     kind: 'home',
     root,
     mode: stat.mode & 0o777,
     isOwn,
+    exposed: exposed && { problem: exposedWords(exposed, root), hint: exposed.hint },
     writeError: isOwn ? writeErrorIn(root) : undefined, // never write into someone else's folder
     bridge: inspectLock(join(root, 'state', 'bridge.lock')),
     courier: inspectLock(join(root, 'state', 'courier.lock')),

@@ -3,6 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { ThreadmuxError } from '../core/errors.ts';
+import { checkAbove, ELSEWHERE, OTHERS_WRITE } from '../home/exposed-place.ts';
 import type { ProgramPaths } from './program-files.ts';
 
 /** Refuses paths that stop working later, or that cannot be written into the files. */
@@ -25,12 +26,10 @@ export function checkPaths(root: string, { node, dist }: ProgramPaths): void {
 
 /** tmux runs files of our home each time it starts. Where others may create files, one of them could make a home that is gone, for example after a restart. */
 function checkOwnPlace(root: string): void {
+  checkAbove(root);
   const above = dirname(resolve(root));
-  if (((statSync(above, { throwIfNoEntry: false })?.mode ?? 0) & 0o002) !== 0)
-    throw refused(
-      `other users can create files in ${above}, which contains ${root}`,
-      'Set THREADMUX_HOME to a folder in a place where only you can write.',
-    );
+  if (((statSync(above, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS_WRITE) !== 0)
+    throw refused(`other users can create files in ${above}, which contains ${root}`, ELSEWHERE);
 }
 
 function refused(message: string, hint: string): ThreadmuxError {

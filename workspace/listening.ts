@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ThreadmuxError } from '../core/errors.ts';
-import type { WorkspaceEntrance } from './access/admit.ts';
+import type { AdmittedCaller, WorkspaceEntrance } from './access/admit.ts';
 import { othersKeepConnections } from './access/kept-connections.ts';
 import { SIGN_IN } from './access/sign-in.ts';
 import type { PageHandler } from './assets.ts';
@@ -132,9 +132,13 @@ function listening(server: TcpServer, where: object): Promise<void> {
   });
 }
 
-/** The host to print: one that can be opened, even if we listen on all addresses. */
-export function urlHost(listen: string): string {
-  if (listen === '0.0.0.0' || listen === '::') return '127.0.0.1';
+/**
+ * The host to print: one at which a browser can sign in, which is this machine's own address; it is always served, too. But a port that
+ * the system has chosen counts only at the address for which it was chosen.
+ */
+export function pageHost({ listen, isChosen }: Pick<AdmittedCaller, 'listen' | 'isChosen'>): string {
+  const isOwn = /^(?:127\.|::1$|localhost$)/i.test(listen);
+  if (listen === '0.0.0.0' || listen === '::' || !(isOwn || isChosen)) return '127.0.0.1';
   return listen.includes(':') ? `[${listen}]` : listen;
 }
 

@@ -12,7 +12,7 @@ import { greet, makeClientSessions } from './gateway/client-sessions.ts';
 import { makeGatewayServer } from './gateway/gateway-server.ts';
 import { publishPanel, publishState } from './gateway/publish.ts';
 import { tellOutcome } from './interaction-messages.ts';
-import { listenAt, listenOn, makeServer, serve, urlHost } from './listening.ts';
+import { listenAt, listenOn, makeServer, pageHost, serve } from './listening.ts';
 import { makeOpenInteractions } from './open-interactions.ts';
 import { changeThread } from './posting.ts';
 import { API, type Inspection, makeRestServer } from './rest-server.ts';
@@ -109,7 +109,7 @@ async function open(options: WorkspaceOptions, unlock: () => void): Promise<Work
       throw error;
     });
   const door: AdmittedCaller = { listen, port, isChosen };
-  const url = `http://${urlHost(listen)}:${port}`;
+  const url = `http://${pageHost(door)}:${port}`;
   const gatewayUrl = (host: string) => `ws://${host}/gateway`;
   const signIn = makeSignIn(join(dir, 'keys.json'));
   const newLink = () => `${url}/#/enter/${signIn.newCode()}`;

@@ -14,6 +14,7 @@ import { openOutbox } from '../../hooks/outbox.ts';
 import { loadPromptRecords } from '../../threads/prompts/prompt-record.ts';
 import { openContext } from '../command-context.ts';
 import { openSessionFinder, type SessionFinder } from '../find-session.ts';
+import { noteUnusable } from '../link-note.ts';
 import { printable, printJson, printText, withProgress } from '../print.ts';
 import { bridgePid } from '../running.ts';
 import { entryOf } from './logs.ts';
@@ -113,6 +114,7 @@ export async function link(flags: { readonly json?: boolean }): Promise<void> {
   const address = await newLink(local.api, local.token);
   if (flags.json) printJson({ link: address });
   else printText(address);
+  noteUnusable(address);
 }
 
 /** Only the running workspace can create a link. */

@@ -15,6 +15,7 @@ import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { Workspace } from '../../workspace/server.ts';
 import { type CliContext, onlyOne, openLasting } from '../command-context.ts';
+import { noteUnusable } from '../link-note.ts';
 import { printable, printNote, printText } from '../print.ts';
 import { openSharedParts, runCourierHere } from '../run-courier.ts';
 
@@ -43,6 +44,7 @@ export async function up(options: UpOptions): Promise<void> {
   if (workspace !== undefined) showStates(running, workspace);
   const stopped = untilStopped(); // a signal may come as soon as the greeting is printed
   printText(greeting(servers, workspace).join('\n'));
+  if (workspace !== undefined) noteUnusable(workspace.url);
   await stopped;
   await running.stop();
   await workspace?.close();
@@ -56,6 +58,7 @@ export async function workspaceOnly(options: UpOptions): Promise<void> {
   const workspace = await serve(context, options);
   rememberLocal(context, workspace);
   printText(`Open ${workspace.newLink()}`);
+  noteUnusable(workspace.url);
   await untilStopped();
   await workspace.close();
 }

@@ -21,8 +21,12 @@ export function judgeHome(look: HomeState): readonly Finding[] {
         'Move it away, or set THREADMUX_HOME to a folder that you own.',
       ),
     ];
-  const found = [...judgeMode(look.mode, root), ...judgeWriting(look.writeError, root)];
+  const found = [...judgePlace(look.exposed), ...judgeMode(look.mode, root), ...judgeWriting(look.writeError, root)];
   return found.length > 0 ? found : [fine('home', `${root} is private and writable.`)];
+}
+
+function judgePlace(exposed: (HomeState & { kind: 'home' })['exposed']): readonly Finding[] {
+  return exposed === undefined ? [] : [fault('home', `${exposed.problem}.`, exposed.hint)];
 }
 
 function judgeMode(mode: number, root: string): readonly Finding[] {

@@ -51,13 +51,23 @@ describe('status', () => {
       WAIT,
     );
     const origin = up.stdout().match(/http:\/\/[\d.:]+\//)?.[0] ?? 'no link';
-    expect((await cli.run(['link'])).stdout).toContain(`${origin}#/enter/`);
+    expect(await cli.run(['link'])).toMatchObject({ stdout: expect.stringContaining(`${origin}#/enter/`), stderr: '' });
     expect((await cli.run(['status'])).stdout).toContain('; connected.');
     const second = await cli.run(['up', '--port', '0']);
     expect(second).toMatchObject({ status: 1, stderr: expect.stringContaining('already running') });
     expect(await up.stop()).toBe(0);
     expect((await cli.run(['status'])).stdout).toContain('threadmux is not running');
   });
+});
+
+it('a link at which no browser can sign in is printed with what to do', async () => {
+  const cli = startCli();
+  const up = start(cli, ['up', '--port', '0', '--listen', '0']); // every address, in a form that no browser sends
+  await vi.waitFor(() => expect(up.stdout()).toMatch(/http:\/\/0:\d+\/#\/enter/), WAIT);
+  await vi.waitFor(() => expect(up.stderr()).toContain('No browser can sign in at this address'), WAIT);
+  const link = await cli.run(['link']);
+  expect(link.stdout).toMatch(/^http:\/\/0:\d+\/#\/enter\/\S+\n$/);
+  expect(link.stderr).toContain('`--port 7420`');
 });
 
 describe('logs', () => {

@@ -52,10 +52,23 @@ describe('when a notification is sent', () => {
 
   it('ntfy gets a title, a priority and a text', () => {
     const news = { event: 'needs you', session: 'läden', host: 'here', for: 'plan', thread: '1', at: 0 } as const;
-    const { headers, body } = webhookRequest({ format: 'ntfy' }, news);
+    const { headers, body } = webhookRequest({ url: 'http://x', format: 'ntfy' }, news);
     expect(body).toBe('läden on here needs you (plan)');
     expect(headers).toMatchObject({ title: 'threadmux', priority: 'high', tags: 'bell' });
     expect(Object.values(headers).join('')).toMatch(/^[ -~]*$/);
+  });
+
+  it.each([
+    ['http://me:odd%2Bpass%20w%C3%B6rd@x/topic?a=1', 'me:odd+pass wörd'],
+    ['http://tk_0123456789@x/topic?a=1', 'tk_0123456789:'],
+    ['http://:100%25zz%zz@x/topic?a=1', ':100%25zz%zz'],
+    ['http://x/topic?a=1', undefined],
+  ])('the user and the password of %s are a header', (url, credentials) => {
+    const news = { event: 'done', session: 'a', host: 'here', for: null, thread: '1', at: 0 } as const;
+    const { address, headers } = webhookRequest({ url, format: 'json' }, news);
+    expect(address).toBe('http://x/topic?a=1');
+    const basic = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`;
+    expect(headers.authorization).toBe(basic);
   });
 
   it.each(['json', 'ntfy'] as const)('the text has no link, no mention and no Markdown of a host, as %s', (format) => {
@@ -63,7 +76,10 @@ describe('when a notification is sent', () => {
       session: '<!channel>',
       for: 'dialog: @all [Tap](https://example.invalid)\u202e **b** ~c~ ||d||',
     } as const;
-    const { body } = webhookRequest({ format }, { ...news, event: 'needs you', host: 'far', thread: '1', at: 0 });
+    const { body } = webhookRequest(
+      { url: 'http://x', format },
+      { ...news, event: 'needs you', host: 'far', thread: '1', at: 0 },
+    );
     const text = "'!channel' on far needs you (dialog: 'all 'Tap'(https://example.invalid)⟨U+202E⟩ ''b'' 'c' ''d'')";
     expect(format === 'json' ? JSON.parse(body).text : body).toBe(text);
     if (format === 'json') expect(JSON.parse(body)).toMatchObject(news);
@@ -75,7 +91,7 @@ describe('the bridge', () => {
     const receiver = await startReceiver(1);
     const notify = [
       { url: receiver.url('/secret-json'), on: ['needs you', 'done', 'failed'] },
-      { url: receiver.url('/secret-topic'), on: ['needs you'], format: 'ntfy' },
+      { url: receiver.url('/secret-topic').replace('//', '//me:secret-word@'), on: ['needs you'], format: 'ntfy' },
     ];
     const setting = await startSetting({ file: { notify } });
     const claude = await setting.claude('web');
@@ -89,9 +105,10 @@ describe('the bridge', () => {
       for: 'permission',
       thread: claude.thread,
     });
-    expect(receiver.received.find(({ path }) => path === '/secret-topic')?.body).toBe(
-      'web on laptop needs you (permission)',
-    );
+    expect(receiver.received.find(({ path }) => path === '/secret-topic')).toMatchObject({
+      body: 'web on laptop needs you (permission)',
+      headers: { authorization: `Basic ${btoa('me:secret-word')}` },
+    });
     await claude.tell('close');
     await claude.tell('busy');
     await vi.waitFor(() => expect(setting.bridge.states.get(claude.thread)?.state).toBe('working'), WAIT);
@@ -107,7 +124,7 @@ describe('the bridge', () => {
       expect(events).toContain('failed');
     }, WAIT);
     expect(setting.log.join('\n')).toContain('a notification was not taken');
-    expect(setting.log.join('\n')).not.toContain('secret-');
+    expect(setting.log.join('\n')).not.toMatch(/secret-|Basic/);
   });
 
   it('the configuration shows no whole address', () => {

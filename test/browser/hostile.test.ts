@@ -165,6 +165,27 @@ describe('a folder that is dropped', () => {
   });
 });
 
+describe('a file to send', () => {
+  it('shows characters of its name that nobody sees, or that turn it around', async () => {
+    const { page, you, name } = await start();
+    await you.openSession(name);
+    const file = { mimeType: 'text/plain', buffer: Buffer.from('x') };
+    const evil = 'photo\u202egpj.\u200bexe';
+    await page.setInputFiles('input[type=file]', [
+      { ...file, name: evil },
+      { ...file, name: '👩‍💻.txt' },
+    ]);
+    const shown = 'photo⟨U+202E⟩gpj.⟨U+200B⟩exe';
+    await see(page.locator('#pending').getByText(shown, { exact: true }));
+    await see(page.locator('#pending').getByText('👩‍💻.txt', { exact: true }));
+    await page.setInputFiles('input[type=file]', { ...file, name: evil, buffer: Buffer.alloc(10 * 2 ** 20 + 1) });
+    await see(page.getByText(`${shown} is larger than 10 MB.`));
+    await page.getByRole('button', { name: `Remove ${shown}` }).click();
+    await page.getByRole('button', { name: 'Remove 👩‍💻.txt' }).click();
+    expect(await page.locator('#pending').isVisible()).toBe(false);
+  });
+});
+
 /** Another site, in the same browser, that knows the address of the workspace. */
 async function otherSite(html: string): Promise<string> {
   const server = createServer((_, response) => {

@@ -146,6 +146,12 @@ describe('the configuration', () => {
     ['a bad pattern', { strip: ['('] }, {}, /strip\[0\] must be a regular expression/],
     ['an ssh name that is an option', { hosts: { mini: { ssh: '-oProxyCommand=x' } } }, {}, /hosts\.mini/],
     ['an ssh name with a port', { hosts: { mini: { ssh: 'mini:22' } } }, {}, /hosts\.mini/],
+    [
+      'a host in a form that no name has',
+      { hosts: { 'my host': 'local', '': 'local' } },
+      {},
+      /: "my host" in hosts must be a host name: letters, .*\n.*: "" in hosts must be a host name: letters, /,
+    ],
     ['a host name with a space', { host: 'my host' }, {}, /host must be a host name/],
     ['an unknown default host', { defaultHost: 'mars' }, {}, /defaultHost "mars" is not one of the hosts \(laptop\)/],
     ['two servers of one name', { servers: [server, server] }, {}, /has two entries named "discord"/],

@@ -6,7 +6,7 @@ import { readJsonTree } from '../../agents/claude/json-edit.ts';
 import { parseTranscriptEntry } from '../../agents/claude/transcript/entry.ts';
 import { readTurn } from '../../agents/claude/transcript/transcript.ts';
 import { openTool } from '../../agents/turn.ts';
-import { MOST_LEVELS, MOST_VALUES, parseForeignJson, parseJson } from '../../core/json.ts';
+import { harmless, MOST_LEVELS, MOST_VALUES, parseForeignJson, parseJson } from '../../core/json.ts';
 import { judgeResponse } from '../../discord/response.ts';
 import { parseLetter } from '../../hooks/letter.ts';
 import { parseBody } from '../../workspace/request-body.ts';
@@ -92,4 +92,12 @@ describe('JSON that is nested too deep', () => {
     expect(readJsonTree(DEEP)).toMatchObject({ kind: 'invalid', why: 'it is nested more than 100 levels deep' });
     expect(readJsonTree(nested(MOST_LEVELS)).kind).toBe('tree');
   });
+});
+
+it('JSON for a terminal has no character that it would act on, or that turns words around, and the same value', () => {
+  const value = 'a\u001b\u007f\u009b\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069é😀';
+  const json = harmless(JSON.stringify(value));
+  expect(json).toMatch(/^[ -~é😀]*$/u);
+  expect(json).toContain('\\u061c\\u200e');
+  expect(JSON.parse(json)).toBe(value);
 });

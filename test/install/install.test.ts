@@ -102,16 +102,21 @@ describe('install and uninstall', () => {
 
   it.each([
     ['directly above', 0o1777, 'home/.threadmux'],
+    ['directly above, as a group', 0o1775, 'home/.threadmux'],
     ['further up, where they can exchange folders', 0o777, 'home/mine/.threadmux'],
+    ['further up, where a group can exchange folders', 0o775, 'home/mine/.threadmux'],
+    ['behind a link', 0o777, 'link/.threadmux'],
   ])('refuse a home that others could make, %s', async (_, mode, root) => {
     const me = installSetup();
     const shared = join(me.home, 'shared');
     mkdirSync(join(shared, 'home', 'mine'), { recursive: true });
     chmodSync(join(shared, 'home'), mode);
+    symlinkSync(join(shared, 'home', 'mine'), join(shared, 'link'));
     const before = folderListing(me.home);
-    await expect(me.install({ root: join(shared, root) })).rejects.toThrow(
-      /^other users can (?:change|create files in) .*shared\/home, /,
-    );
+    for (const dryRun of [true, false])
+      await expect(me.install({ root: join(shared, root), dryRun })).rejects.toThrow(
+        /^other users can (?:change|create files in) .*shared\/home, /,
+      );
     expect(folderListing(me.home)).toEqual(before);
     chmodSync(join(shared, 'home'), 0o755);
     await me.install({ root: join(shared, root) });

@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import build from '../../tsconfig.build.json' with { type: 'json' };
 
 export default function setup(): void {
+  // A home below a folder that a group can change is refused: with some people's umask, that would be every folder that a test makes.
+  process.umask(0o022);
   const builtAt = statSync('dist/.built', { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const isChanged = [...build.include, 'scripts', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json'].some(
     (path) => newest(path) >= builtAt,

@@ -123,7 +123,7 @@ export function filesIn(from) {
   const folder = files.find((_, at) => isFolder(at));
   return {
     files: files.filter((_, at) => !isFolder(at)),
-    refused: folder && `${folder.name} is a folder. Send its files, or pack it into one file.`,
+    refused: folder && `${shownName(folder.name)} is a folder. Send its files, or pack it into one file.`,
   };
 }
 
@@ -132,7 +132,7 @@ export function addFiles(before, given) {
   const all = [...before];
   let { refused } = given;
   for (const file of given.files) {
-    if (file.size > LARGEST) refused = `${file.name} is larger than 10 MB.`;
+    if (file.size > LARGEST) refused = `${shownName(file.name)} is larger than 10 MB.`;
     else if (all.length >= MOST_SENT) refused = `At most ${MOST_SENT} files go with one message.`;
     else {
       const url = file.type.startsWith('image/') ? URL.createObjectURL(file) : undefined;
@@ -150,7 +150,7 @@ export function unsentView(list, files, onLeft) {
       const { file, url } = each;
       const remove = h(
         'button',
-        { type: 'button', class: 'quiet', 'aria-label': `Remove ${file.name}` },
+        { type: 'button', class: 'quiet', 'aria-label': `Remove ${shownName(file.name)}` },
         icon('close'),
       );
       remove.addEventListener('click', () => {
@@ -161,12 +161,23 @@ export function unsentView(list, files, onLeft) {
         'li',
         {},
         url ? h('img', { src: url, alt: '' }) : icon('file'),
-        h('bdi', {}, file.name),
+        h('bdi', {}, shownName(file.name)),
         h('small', {}, size(file.size)),
         remove,
       );
     }),
   );
+}
+
+/**
+ * Characters that nobody sees or that turn words around are spelled out, as threadmux does in every text. What joins emoji stays.
+ * @param {string} name
+ */
+function shownName(name) {
+  return name.replace(/(?!\u200d)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (one) => {
+    const code = one.codePointAt(0)?.toString(16).toUpperCase();
+    return `⟨U+${code?.padStart(4, '0')}⟩`;
+  });
 }
 
 /** @param {any} target @param {any} veil @param {(given: ReturnType<typeof filesIn>) => void} take */

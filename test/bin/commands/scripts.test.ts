@@ -57,13 +57,13 @@ describe('start --prompt, wait and reply', () => {
   it('prints no sequence of a reply that the terminal would act on', async () => {
     const { up, claude } = shared();
     onTestFinished(async () => void (await claude.tell('replies', true)));
-    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\u202e\r');
-    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J⟨U+202E⟩';
+    await claude.tell('replies', '\u001b]52;c;QQ==\u0007one\n\ttwo\u009b2J\u202e\u200f\u061c\r');
+    const shown = '⟨U+001B⟩]52;c;QQ==⟨U+0007⟩one\n\ttwo⟨U+009B⟩2J⟨U+202E⟩⟨U+200F⟩⟨U+061C⟩';
     const sent = await up.runHere(['send', 'shop', 'hello', '--wait-reply']);
     expect(sent.stdout).toContain(shown);
     expect((await up.runHere(['reply', 'shop'])).stdout).toContain(shown);
     expect((await up.runHere(['wait', 'shop'])).stdout).toContain(shown);
-    expect((await up.runHere(['reply', 'shop', '--json'])).stdout).not.toMatch(/[^\P{Cc}\n]/u);
+    expect((await up.runHere(['reply', 'shop', '--json'])).stdout).not.toMatch(/[^\P{Cc}\n]|[\u202e\u200f\u061c]/u);
   });
 
   it.each([

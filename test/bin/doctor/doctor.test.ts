@@ -171,6 +171,14 @@ describe('doctor, checking the threadmux home,', () => {
     expect(await ill.examine()).toContainEqual(fault('home', 'Other users can access', 'chmod 700'));
   });
 
+  it('finds a folder above the home that others can change', async () => {
+    const ill = await correctSetup();
+    chmodSync(dirname(ill.root), 0o775);
+    expect(await ill.examine()).toContainEqual(
+      fault('home', `other users can change ${dirname(ill.root)}, `, `chmod g-w ${dirname(ill.root)}`),
+    );
+  });
+
   it('finds a home that is a symbolic link', async () => {
     const ill = await correctSetup();
     renameSync(ill.root, `${ill.root}-elsewhere`);

@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { pageHost } from '../../../workspace/listening.ts';
 import { freePort } from '../../support/free-port.ts';
 import { enter, startTestWorkspace } from '../../support/workspace.ts';
 
@@ -54,7 +55,35 @@ describe('while the workspace runs', () => {
   });
 });
 
+/** With an address of this machine at its network; without a network, at every address. */
+const NETWORK =
+  Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address ?? '0.0.0.0';
+
+it('the link is for an address where browsers can sign in, whatever else is listened on', async () => {
+  const workspace = await startTestWorkspace({ listen: NETWORK, port: await freePort() });
+  expect(workspace.link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#\/enter\//);
+  await (await enter(workspace.link)).say(workspace.channelId, 'hello');
+  expect(await statusOf(workspace.url.replace('127.0.0.1', NETWORK), `${NETWORK}:${portOf(workspace.url)}`)).toBe(200);
+});
+
 describe('a port that the system has chosen', () => {
+  it.each([
+    ['192.0.2.2', true, '192.0.2.2'],
+    ['192.0.2.2', false, '127.0.0.1'],
+    ['fd00::2', true, '[fd00::2]'],
+    ['fd00::2', false, '127.0.0.1'],
+    ['my-machine', false, '127.0.0.1'],
+    ['0.0.0.0', true, '127.0.0.1'],
+    ['::', true, '127.0.0.1'],
+    ['::1', false, '[::1]'],
+    ['localhost', false, 'localhost'],
+    ['127.0.0.2', true, '127.0.0.2'],
+  ])('counts at its own address: for %s, chosen %s, the page is at %s', (listen, isChosen, host) => {
+    expect(pageHost({ listen, isChosen })).toBe(host);
+  });
+
   // It is chosen for one address: at the other one, and so at "localhost", another user may have prepared it.
   it.each(['localhost', '[::1]'])('is not used as %s', async (name) => {
     const { url } = await startTestWorkspace({ listen: 'localhost' });
