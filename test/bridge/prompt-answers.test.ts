@@ -49,6 +49,21 @@ async function expectOpen({ workspace }: Setting, { hook, message }: Awaited<Ret
   expect((await messageNow(workspace, message)).components).not.toEqual([]);
 }
 
+it('a prompt whose message was deleted is posted again when somebody writes "yes", and only then it can be allowed', async () => {
+  const parts = await start();
+  const { setting, pane } = parts;
+  const { hook, message } = await ask(parts, 'rm -rf build');
+  await setting.workspace.bot('DELETE', `/channels/${pane.thread}/messages/${message.id}`);
+  await setting.say(pane.thread, 'yes');
+  await setting.answer(pane.thread, UNCLEAR);
+  expect(hook.hasEnded()).toBe(false);
+  const again = await promptIn(setting.workspace, pane.thread, /rm -rf build/);
+  await untilTextCounts(again);
+  await setting.say(pane.thread, 'yes');
+  expect(decisionIn(await hook.printed)).toEqual({ behavior: 'allow' });
+  expect(await verdictOf(setting.workspace, again)).toContain('Allowed');
+});
+
 describe('a text that was not received live', () => {
   it.each(['yes', 'No', '1'])('"%s" written while threadmux was down decides nothing', async (text) => {
     const parts = await start();

@@ -14,6 +14,7 @@ import {
   type ComponentRow,
   createMessage,
   editMessage,
+  getMessage,
   isTooLarge,
   type MessageDraft,
   refusedWith,
@@ -27,7 +28,13 @@ import type { PromptsOptions } from './locate.ts';
 import { escapeCode, escapeText, jsonText } from './preview.ts';
 import { isOfProgram } from './program-question.ts';
 import { promptButtons } from './prompt-buttons.ts';
-import { type OpenPrompt, type PromptEnd, type PromptRecord, promptOf } from './prompt-record.ts';
+import {
+  type createPromptFiles,
+  type OpenPrompt,
+  type PromptEnd,
+  type PromptRecord,
+  promptOf,
+} from './prompt-record.ts';
 import { type PromptText, permissionText, planText, promptEndText, questionText } from './prompt-text.ts';
 
 export type PromptMessages = ReturnType<typeof createPromptMessages>;
@@ -36,10 +43,11 @@ export const PROMPT_PAUSES = { firstMs: 1_000, longestMs: 60_000 };
 
 interface MessageParts extends Pick<PromptsOptions, 'home' | 'threads' | 'log'> {
   readonly signal: AbortSignal;
+  readonly store: Pick<ReturnType<typeof createPromptFiles>, 'note'>;
   readonly ends: LastEnds;
 }
 
-export function createPromptMessages({ home, threads, log, signal, ends }: MessageParts) {
+export function createPromptMessages({ home, threads, log, signal, store, ends }: MessageParts) {
   function restOf({ thread }: PromptRecord): Rest | undefined {
     const server = threads.registry.get(thread)?.server ?? loadStreamRecord(home, thread)?.server;
     return threads.connections.named(server ?? '')?.rest;
@@ -63,29 +71,51 @@ export function createPromptMessages({ home, threads, log, signal, ends }: Messa
       },
     });
 
-  return {
-    /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
-    async post({ record, prompt, input }: OpenPrompt): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>> {
-      const rest = restOf(record);
-      const { id, message, tooLarge } = record;
-      if (rest === undefined || message !== '') return { message, tooLarge };
-      const progress = { chosen: record.chosen };
-      const postAs = async (shown: Prompt) => {
-        const draft = {
-          content: contentOf(shown, input, progress, titleOf(record)),
-          files: filesOf(shown, input, titleOf(record)),
-          components: promptButtons(id, shown, progress),
-        };
-        const create = () => createMessage(rest, record.thread, stableNonce('prompt', id), draft);
-        const posted = await unarchiveAndRetry(rest, record.thread, create);
-        log.info('prompt', { id, kind: shown.kind, tool: input.tool });
-        return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
+  /** What is to be noted; as the message 'deleted' if it was posted before and somebody has deleted it since. */
+  async function post(
+    { record, prompt, input }: OpenPrompt,
+    gone?: string,
+  ): Promise<Pick<PromptRecord, 'message' | 'tooLarge'>> {
+    const rest = restOf(record);
+    const { id, message, tooLarge } = record;
+    if (rest === undefined || message !== '') return { message, tooLarge };
+    const nonce = stableNonce('prompt', id, ...(gone === undefined ? [] : [gone]));
+    const progress = { chosen: record.chosen };
+    const postAs = async (shown: Prompt) => {
+      const draft = {
+        content: contentOf(shown, input, progress, titleOf(record)),
+        files: filesOf(shown, input, titleOf(record)),
+        components: promptButtons(id, shown, progress),
       };
-      return postAs(prompt).catch((error: unknown) => {
-        if (!isTooLarge(error)) throw error;
-        return postAs(promptOf(input, true));
-      });
-    },
+      const create = () => createMessage(rest, record.thread, nonce, draft);
+      const posted = await unarchiveAndRetry(rest, record.thread, create);
+      log.info('prompt', { id, kind: shown.kind, tool: input.tool });
+      return { message: posted?.id ?? 'deleted', tooLarge: shown.kind === 'too large' };
+    };
+    return postAs(prompt).catch((error: unknown) => {
+      if (!isTooLarge(error)) throw error;
+      return postAs(promptOf(input, true));
+    });
+  }
+
+  /** Whether somebody has deleted its message: nobody sees what a text would answer. Then it is posted again. */
+  async function isGone(one: OpenPrompt): Promise<boolean> {
+    const { thread, message } = one.record;
+    const rest = restOf(one.record);
+    if (rest === undefined) return false;
+    try {
+      await getMessage(rest, thread, message);
+      return false;
+    } catch (error) {
+      if (!refusedWith(error, UNKNOWN_MESSAGE)) throw error;
+      store.note(one, await post({ ...one, record: { ...one.record, message: '' } }, message));
+      return true;
+    }
+  }
+
+  return {
+    post,
+    isGone,
     /** In the background, because a slow server must not delay the next answer; like `close`. `by`: the person who changed it. */
     show(one: OpenPrompt, by?: string): void {
       const act = async () => {

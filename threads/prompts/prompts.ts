@@ -65,7 +65,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
   const answers = withRemoteAnswers(createHookAnswers(home), options);
   const store = createPromptFiles(home);
   const ends = createLastEnds();
-  const cards = createPromptMessages({ home, threads, log, signal, ends });
+  const cards = createPromptMessages({ home, threads, log, signal, store, ends });
   const inTurn = createKeyedQueue();
   const open = new Map<string, Open>();
   const over = new Map<string, Open>(); // ended, but their message is not updated yet
@@ -210,6 +210,7 @@ export function openPrompts(options: PromptsOptions): Prompts {
         if (record?.orders.includes(order)) return one?.record.ended ? 'waits' : 'taken';
         if (one === undefined || one.record.ended !== undefined) return 'over';
         if (!isOwnMessage(on, one.record)) return 'no answer';
+        if (answer.action === 'text' && (await cards.isGone(one))) return 'no answer';
         const next = nextPromptStep(one.prompt, { chosen: one.record.chosen }, answer);
         if (next.kind === 'no answer') {
           log.info('not an answer', { id, because: next.because });
