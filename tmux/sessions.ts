@@ -113,17 +113,22 @@ export async function newSession(
 }
 
 export async function killSession(tmux: Tmux, session: SessionKey): Promise<void> {
-  const printed = await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`, PROGRAMS);
+  const printed = await onSession(tmux, session, 'end', `kill-session -t '${idOf(session)}'`, LIVING_PROGRAMS);
   const pids = printed.split(/\s+/).filter((word) => Number(word) > 1);
   await tmux.script(HANG_UP_AGAIN, pids, { doing: 'end its programs' }).catch(() => {}); // most have ended
 }
 
-const PROGRAMS = '#{W:#{P:#{pane_pid} }}';
+/** Not of a pane that was kept: the number of a program that has exited may belong to another one by now. */
+export const LIVING_PROGRAMS = '#{W:#{P:#{?pane_dead,,#{pane_pid}} }}';
 
-/** Gemini CLI goes on without its terminal when it is told once, and stops when it is told twice. A session of a group shares its panes. */
-const HANG_UP_AGAIN = `{ sleep 1; for pid; do
-  t list-panes -a -F '#{pane_pid}' 2>/dev/null | grep -qx "$pid" || kill -HUP "-$pid"
-done; } > /dev/null 2>&1 &`;
+/** Gemini CLI ends only when it is told twice that its terminal is gone. A session of a group shares its panes. The time of the start tells that it is the same program. */
+const HANG_UP_AGAIN = `start() { ps -o lstart= -p "$1"; }
+for pid; do
+  {
+    was=$(start "$pid"); sleep 1
+    t list-panes -a -F '#{pane_pid}' | grep -qx "$pid" || [ -z "$was" ] || [ "$was" != "$(start "$pid")" ] || kill -HUP "-$pid"
+  } > /dev/null 2>&1 &
+done`;
 
 /** Turns remain-on-exit off, once the program runs. False if it has exited: then its pane is still there. */
 export async function stopKeeping(

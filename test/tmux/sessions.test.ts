@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFi
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { parseSessionName } from '../../core/session-name.ts';
-import { killSession, listSessions, newSession } from '../../tmux/sessions.ts';
+import { killSession, LIVING_PROGRAMS, listSessions, newSession } from '../../tmux/sessions.ts';
 import { startTmux, type TmuxServer } from '../support/tmux-server.ts';
 
 const WEB = parseSessionName('web');
@@ -181,6 +181,17 @@ describe('killSession', () => {
     const isAlive = (pid: number) => spawnSync('kill', ['-0', String(pid)]).status === 0;
     await vi.waitFor(() => expect(isAlive(stubborn.pane.pid)).toBe(false));
     expect(isAlive(shown.pane.pid)).toBe(true);
+  });
+
+  it('tells nothing to the number of a program that has exited', async () => {
+    const server = startTmux();
+    server.call('new-session', '-d', '-s', 'web', 'exec cat');
+    server.call('set-option', '-g', 'remain-on-exit', 'on');
+    const { pane } = await found(server, 'web');
+    server.call('split-window', '-t', 'web', 'exit');
+    const dead = () => server.call('list-panes', '-s', '-t', 'web', '-F', '#{pane_dead}');
+    await vi.waitFor(() => expect(dead()).toBe('0\n1'));
+    expect(server.call('display-message', '-p', '-t', 'web', LIVING_PROGRAMS).trim()).toBe(String(pane.pid));
   });
 
   it('ends the last session too', async () => {
