@@ -1,6 +1,6 @@
 // Reads config.json from our home. A file that others can read is refused, because it may contain the bot's token.
 
-import { readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
@@ -9,11 +9,14 @@ import { ThreadmuxError } from '../core/errors.ts';
 import { alwaysMask } from '../core/mask-secrets.ts';
 import { decoded } from '../core/webhook.ts';
 import { readJson, writeJson } from './atomic-write.ts';
+import { AT_ONCE } from './checked-file.ts';
 import type { Home } from './home.ts';
 
 export function loadConfig(home: Home, env: ConfigEnvironment): Config {
   const path = home.path('config.json');
   const text = readPrivate(path);
+  // The error about a key in a wrong place names it.
+  for (const [, token = ''] of text?.matchAll(/"token"\s*:\s*"([^"]+)"/g) ?? []) alwaysMask(token);
   const config = parseConfig({
     file: text === undefined ? undefined : { path, text },
     env,
@@ -43,8 +46,7 @@ function readTokenFile(file: string, base: string): string {
 
 function readPrivate(path: string): string | undefined {
   try {
-    const { mode } = statSync(path);
-    const text = readFileSync(path, 'utf8');
+    const { text, mode } = readAtOnce(path);
     if ((mode & 0o077) === 0) return text;
     const secret = !path.endsWith('.json') || /"token"\s*:/.test(text) ? ', and it contains a token' : '';
     throw new ThreadmuxError(
@@ -59,6 +61,21 @@ function readPrivate(path: string): string | undefined {
       cause: error,
       hint: 'Make it a file that you can read.',
     });
+  }
+}
+
+const MOST_BYTES = 2 ** 20;
+
+/** The folder of a token file may belong to others, who could put a named pipe in its place: reading it would never end. */
+function readAtOnce(path: string): { readonly text: string; readonly mode: number } {
+  const fd = openSync(path, AT_ONCE);
+  try {
+    const stat = fstatSync(fd);
+    if (!stat.isFile()) throw new Error('it is not a regular file');
+    if (stat.size > MOST_BYTES) throw new Error('it is larger than 1 MiB');
+    return { text: readFileSync(fd, 'utf8'), mode: stat.mode };
+  } finally {
+    closeSync(fd);
   }
 }
 

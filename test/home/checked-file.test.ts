@@ -2,12 +2,14 @@
 // the process. In these tests somebody opens the pipe after a while, so that a wrong reader fails and does not hang.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeWhole } from '../../home/atomic-write.ts';
 import { readBeginning } from '../../home/checked-file.ts';
+import { loadConfig } from '../../home/config-file.ts';
 import { localFileSource } from '../../home/file-source.ts';
-import { tempFolder } from '../support/temp-home.ts';
+import { tempFolder, tempHome } from '../support/temp-home.ts';
 
 const OPENED_AFTER_S = 4;
 
@@ -34,6 +36,16 @@ describe('a named pipe', () => {
   it('is not opened as a transcript', async () => {
     const pipe = namedPipe(join(tempFolder(), 'transcript.jsonl'));
     expect(await atOnce(() => localFileSource.open(pipe))).toBeUndefined();
+  });
+
+  it.each(['config.json', 'token'])('in the place of %s is refused, and nobody waits for it', async (name) => {
+    const home = tempHome();
+    const id = '123456789012345678';
+    const servers = [{ channel: id, allow: [id], tokenFile: 'token' }];
+    if (name !== 'config.json') writeWhole(home.path('config.json'), JSON.stringify({ servers }));
+    const pipe = namedPipe(home.path(name));
+    chmodSync(pipe, 0o600);
+    await atOnce(() => expect(() => loadConfig(home, {})).toThrow(`reading ${pipe}: it is not a regular file`));
   });
 });
 

@@ -87,6 +87,13 @@ describe('config.json', () => {
     expect(loadConfig(home, {}).servers).toEqual([]);
   });
 
+  it('masks a token also if the rest of the file is wrong', () => {
+    const home = tempHome();
+    writeWhole(home.path('config.json'), '{"servers": [{"token": "an odd secret", "an odd secret": true}]}');
+    expect(() => loadConfig(home, {})).toThrow(/is not a key that threadmux knows/);
+    expect(() => loadConfig(home, {})).not.toThrow(/odd secret/);
+  });
+
   it('may name a token file, which must be private too', () => {
     const home = tempHome();
     const id = '123456789012345678';
