@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { untrustedCode } from '../core/untrusted-text.ts';
 import { type ButtonStyle, button, editMessage, row } from '../discord/messages.ts';
 import type { ThreadRef } from '../discord/threads.ts';
+import { sessionKey } from '../threads/registry.ts';
 import type { ServerParts } from './bridge-options.ts';
 import type { AcceptedMessage } from './inbox.ts';
 import type { AskReason, SlashDecision } from './slash-decision.ts';
@@ -26,6 +27,8 @@ interface HeldMessage {
   readonly message: AcceptedMessage;
   readonly thread: ThreadRef;
   readonly name: string;
+  /** What ran there when the question was asked. */
+  readonly program: string;
   readonly choices: readonly HeldChoice[];
   readonly timer: NodeJS.Timeout;
   readonly notice: Promise<string | undefined>;
@@ -34,7 +37,7 @@ interface HeldMessage {
 type HeldChoice = 'command' | 'text' | 'no';
 
 export function createHeldMessages(options: HeldOptions): HeldMessages {
-  const { rest, inbox, outcomes, log, keptMs = 600_000 } = options;
+  const { rest, inbox, outcomes, threads, log, keptMs = 600_000 } = options;
   const held = new Map<string, HeldMessage>();
 
   async function close(id: string, words: string): Promise<HeldMessage | undefined> {
@@ -51,6 +54,11 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
     return one;
   }
 
+  function programIn(thread: string): string {
+    const record = threads.registry.get(thread);
+    return record === undefined ? '' : `${sessionKey(record)} ${record.panePid} ${record.agent}`;
+  }
+
   async function notSent({ message }: HeldMessage): Promise<void> {
     await outcomes.dropped(message);
     inbox.done(message);
@@ -59,6 +67,7 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
   return {
     async hold(message, thread, { name, why }, agent) {
       const id = randomBytes(12).toString('base64url');
+      const program = programIn(thread.id);
       const { words, choices } = QUESTIONS[why](untrustedCode(`/${name}`), agent);
       const timer = setTimeout(() => {
         const late = `⚠️ ${untrustedCode(`/${name}`)} was not sent, because nobody answered. Send it again if you still want it.`;
@@ -68,13 +77,19 @@ export function createHeldMessages(options: HeldOptions): HeldMessages {
       await outcomes.delayed(message);
       const buttons = choices.map((choice) => button(LABELS[choice](name), `held:${id}:${choice}`, STYLES[choice]));
       const notice = outcomes.asked(message, `held ${id}`, { content: words, components: [row(...buttons)] });
-      held.set(id, { message, thread, name, choices, timer, notice }); // its tap may come before the answer to our post
+      held.set(id, { message, thread, name, program, choices, timer, notice }); // its tap may come before the answer to our post
     },
     tapped({ id, choice, thread, tap }) {
       const one = held.get(id);
       const chosen = one?.choices.find((known) => known === choice);
       if (one === undefined || chosen === undefined || one.thread.id !== thread) return false;
       const shown = untrustedCode(`/${one.name}`);
+      if (one.program !== programIn(thread)) {
+        const late = `⚠️ ${shown} was not sent, because another session runs here now. Send it again if you still want it.`;
+        void close(id, late);
+        void notSent(one);
+        return true;
+      }
       const words = { command: `-# ▶️ ${shown} is sent.`, text: '-# 💬 Sent as text.', no: `-# ${shown} was not sent.` }[
         chosen
       ];

@@ -9,6 +9,7 @@ import type { WireMessage } from '../support/workspace.ts';
 import {
   aWhile,
   openSuggestions,
+  reconcile,
   type Setting,
   type SettingOptions,
   shareSetting,
@@ -143,6 +144,21 @@ describe('a command that changes the account or the installation', () => {
     await tap(setting, claude, question, 'Run /login');
     await setting.untilMarked(message, '✅');
     expect(noted(claude)).toEqual([['slash', '/login']]);
+  });
+
+  it('is not passed to the session that came after the one it was written for', async () => {
+    const { setting, claude } = await beginWith({});
+    const message = await setting.say(claude, '/login');
+    const question = await setting.answer(claude, HELD);
+    setting.machine.tmux.call('new-session', '-d', '-s', 'keep');
+    setting.machine.tmux.call('kill-session', '-t', '=web');
+    await reconcile(setting);
+    const next = await setting.claude('web');
+    expect(next.thread).toBe(claude.thread);
+    await tap(setting, next, question, 'Run /login');
+    await setting.untilMarked(message, '⚠️');
+    await setting.answer(next, /^⚠️ `\/login` was not sent, because another session runs here now/);
+    expect(noted(next)).toEqual([]);
   });
 
   it('is not passed if it is cancelled', async () => {
