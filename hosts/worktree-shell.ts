@@ -186,9 +186,19 @@ left_behind() {
     grep -v '^0*$' | sort -u | head -n 2000)
   [ -z "$left" ] || dropped=$(repo rev-list --count --ignore-missing $left --not --all $at_head)
 }
+# What shows that files which git does not compare have changed since: size, inode and the time that nobody can set (ctime), as exact
+# as ls can. Their content is not read: a named pipe would hang, and a file may have any size. Ignored files do not count, except where
+# git does not look ($blind) or xargs knows no -0.
+stamps() (
+  cd "$here" && : > "$out.2" || exit
+  ls='ls -ldinc'
+  for one in --full-time -T; do ! ls -ld $one . > /dev/null 2>&1 || { ls="$ls $one"; break; }; done
+  [ -n "$blind" ] || [ -z "$new" ] || tree "$here" ls-files --others --exclude-standard -z | xargs -0 $ls -- > "$out.2"
+  if [ -s "$out.2" ]; then cat "$out.2"; elif [ -n "$blind$new" ]; then find . ! -type d ! -name .git -exec $ls {} +; fi
+) 2> /dev/null
 # Sets doubts, files, changed, commits, dropped, stashes and print for the folder $1. Clean if all are empty or 0.
 inspect() {
-  doubts= files= changed=0 commits=0 dropped=0 stashes=0 here=$1
+  doubts= files= changed=0 commits=0 dropped=0 stashes=0 blind= here=$1
   [ -n "$adm" ] || { doubt 'git does not know it'; print=0; return; }
   [ "$(g rev-parse --resolve-git-dir "$here/.git" 2> /dev/null)" = "$adm" ] || { doubt 'it is not the worktree that threadmux made'; print=0; return; }
   head=$(tree "$here" symbolic-ref -q HEAD); at_head=$(tree "$here" rev-parse -q --verify 'HEAD^{commit}'); at_tip=$(tip)
@@ -205,19 +215,19 @@ inspect() {
   [ ! -d "$adm/modules" ] || doubt 'it has submodules'
   [ -z "$(tree "$here" for-each-ref refs/worktree)" ] || doubt 'it has references of its own'
   inner=$(find "$here" -name .git -prune -print 2> "$out" | grep -v -x -F "$here/.git" | head -n 1)
-  [ -z "$inner" ] || { inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; }
+  [ -z "$inner" ] || { inner=\${inner%/.git}; doubt "another repository is in \${inner#"$here"/}"; blind=yes; }
   [ ! -s "$out" ] || doubt 'it has folders that cannot be read'
   tree "$here" ls-files -v > "$out" 2> /dev/null || doubt 'git cannot read it'
   # Git does not look at changes in these files.
   sed -n 's/^[a-zS] //p' "$out" > "$out.2"
   while IFS= read -r one; do
     case $one in '"'*) ;; *) [ -e "$here/$one" ] || [ -h "$here/$one" ] || continue ;; esac
-    doubt 'git is told to ignore changes in some files'; break
+    doubt 'git is told to ignore changes in some files'; blind=yes; break
   done < "$out.2"
   tree "$here" status --porcelain --untracked-files=all --ignore-submodules=dirty > "$out" 2> "$out.2" || doubt 'git cannot read it'
   [ ! -s "$out.2" ] || doubt 'git cannot read all of it'
-  changed=$(grep -c . "$out"); files=$(head -n 20 "$out")
-  print=$({ cat "$out"; [ -z "$changed" ] || tree "$here" diff HEAD --no-ext-diff --no-textconv --submodule=short --ignore-submodules=dirty 2> /dev/null; } | cksum | tr -d ' ')
+  changed=$(grep -c . "$out"); files=$(head -n 20 "$out"); new=$(grep -c '^??' "$out"); new=\${new#0}
+  print=$({ cat "$out"; stamps; [ -z "$changed" ] || tree "$here" diff HEAD --no-ext-diff --no-textconv --submodule=short --ignore-submodules=dirty 2> /dev/null; } | cksum | tr -d ' ')
   rm -f "$out.2"
   tips=
   for one in $at_tip $at_head; do [ -n "$(elsewhere "$one")" ] || tips="$tips $one"; done

@@ -155,6 +155,7 @@ describe('for ten times the sessions, about ten times the time is needed by', ()
       thread: '1',
       state: { state: 'idle', since: 0 } as const,
       because: undefined,
+      session: '',
       isWorktree: false,
       ...nothing,
     });

@@ -50,6 +50,8 @@ export interface CommandCall {
   /** The channel or thread it was given in. */
   readonly channel: string;
   readonly rest: string;
+  /** Of a button: the print of the session that it was shown for. */
+  readonly session?: string | undefined;
   /** The message that it replies to. */
   readonly repliedTo?: string | undefined;
   /** The name and the id of the user who gave it. */

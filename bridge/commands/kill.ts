@@ -2,9 +2,11 @@
 
 import { ThreadmuxError } from '../../core/errors.ts';
 import { parseLabel } from '../../core/session-name.ts';
-import { snowflakeTime } from '../../core/snowflake.ts';
+import { snowflakeTime, stableNonce } from '../../core/snowflake.ts';
 import { untrustedCode } from '../../core/untrusted-text.ts';
 import { endedNotice, startButtons } from '../../threads/ended-notice.ts';
+import type { SessionIds } from '../../threads/live-index.ts';
+import { sessionKey } from '../../threads/registry.ts';
 import { killSession } from '../../tmux/sessions.ts';
 import { runOf } from '../declared/decide-start.ts';
 import { type Command, replyWith } from './command.ts';
@@ -29,6 +31,13 @@ export const killCommand: Command = {
         'session_not_found',
         `There is no session ${untrustedCode(name)} on ${untrustedCode(host)}.`,
         { hint: '`!sessions` lists them. Use the exact name.' },
+      );
+    if (
+      order.session !== undefined &&
+      order.session !== sessionPrint(host, { ...found.session, sessionId: found.session.id })
+    )
+      return replyWith(
+        `⚠️ Not ended: ${untrustedCode(name)} is another session now; this button was for an earlier one. Tap again when the panel shows the new one.`,
       );
     // It was written for the session that ran then.
     if (order.liveAt === undefined && found.session.createdAt > snowflakeTime(order.id))
@@ -60,3 +69,8 @@ export const killCommand: Command = {
     };
   },
 };
+
+/** For buttons: which session is meant, whatever has its name now. Short, because Discord allows 100 characters beside the name. */
+export function sessionPrint(host: string, session: SessionIds): string {
+  return stableNonce('session', host, sessionKey(session)).slice(0, 12);
+}

@@ -8,6 +8,7 @@ import type { ThreadRecord } from '../../threads/registry.ts';
 import { agentTitle } from '../../threads/session-pane.ts';
 import type { TimedState } from '../../threads/session-state.ts';
 import type { ServerParts } from '../bridge-options.ts';
+import { sessionPrint } from '../commands/kill.ts';
 import { settingWords } from '../commands/set.ts';
 import type { DeclaredSessions, DeclaredStatus } from '../declared/declared-parts.ts';
 import { lastThread } from '../declared/tell-end.ts';
@@ -18,6 +19,8 @@ export interface PanelRow {
   readonly host: string;
   /** Its thread, if it ever had one. */
   readonly thread: string | undefined;
+  /** Which session it is: another one may have its name later. Empty if none runs. */
+  readonly session: string;
   /** Undefined if it does not run. */
   readonly state: TimedState | undefined;
   /** Why a declared session does not run. */
@@ -67,7 +70,7 @@ function panelRows(channel: string, parts: RowParts): readonly PanelRow[] {
     const { label, host } = status.place;
     const because = status.because ?? 'starting';
     const thread = lastThread(status.place, parts);
-    return { label, host, thread, because, state: undefined, isWorktree: false, ...NOTHING };
+    return { label, host, thread, because, state: undefined, isWorktree: false, session: '', ...NOTHING };
   });
   const others = running.filter((record) => !statuses.some((status) => isOf(record, status)));
   return [...known, ...others.map((record) => runningRow(record, parts))];
@@ -97,6 +100,7 @@ function runningRow(record: ThreadRecord, parts: RowParts): PanelRow {
     label: labelOf({ name: group ?? sessionName, host }, config),
     host,
     thread,
+    session: sessionPrint(host, record),
     because: undefined,
     agent: agentTitle(record),
     state: states.get(thread) ?? { state: 'starting', since: at },

@@ -33,8 +33,8 @@ export async function tapPanel(
   // A tap cannot be answered in an archived thread.
   if (order.thread?.archived) await context.threads.reopen(order.thread.id).catch(() => {}); // the answer fails with a reason
   if (!(await takeTap(rest, interaction))) return true;
-  const label = more.join(':') || (interaction.data?.values[0] ?? '');
-  const text = await act(what, label, { interaction, order, context }).catch((error: unknown) => {
+  const value = more.join(':') || (interaction.data?.values[0] ?? '');
+  const text = await act(what, value, { interaction, order, context }).catch((error: unknown) => {
     context.log.info('a tap on the panel', { kind: what, because: (error as Error).message });
     return `⚠️ ${untrustedHint(error)}`;
   });
@@ -48,19 +48,21 @@ interface Tapped {
   readonly context: CommandContext;
 }
 
-async function act(what: (typeof KINDS)[number], label: string, tap: Tapped): Promise<string> {
+async function act(what: (typeof KINDS)[number], value: string, tap: Tapped): Promise<string> {
   const { order, context, interaction } = tap;
   const all = context.declared.all();
   const channel = order.thread?.parentId ?? interaction.channel_id ?? '';
   switch (what) {
     case 'start':
-      return (await startDeclared(requireDeclared(label, all, channel), context)).content;
+      return (await startDeclared(requireDeclared(value, all, channel), context)).content;
     case 'end': {
+      const label = value.slice(value.indexOf(':') + 1);
+      const stop = { ...order, session: value.slice(0, -label.length - 1) };
       const place = findDeclared(label, all, channel);
       const name = label.includes('@') ? label : `${label}@${context.config.defaultHost}`;
       const reply = await (place
-        ? stopDeclared(place, order, context)
-        : killCommand.run({ ...order, rest: name }, context));
+        ? stopDeclared(place, stop, context)
+        : killCommand.run({ ...stop, rest: name }, context));
       await reply.after?.(channel, undefined);
       return reply.content;
     }

@@ -10,7 +10,7 @@ import type { PanelRow, PanelView } from './panel-rows.ts';
 /** Five rows of five. */
 const MOST_BUTTONS = 25;
 const MOST_OPTIONS = 25;
-/** Discord allows 100 characters for the id of a button, and 100 for the value of an option. */
+/** Discord allows 100 characters for the id of a button, and 100 for the value of an option; both also name the session. */
 const LONGEST_LABEL = 80;
 
 /** `linkOf`: the address of a thread. */
@@ -65,18 +65,22 @@ function components(rows: readonly PanelRow[], linkOf: (thread: string) => strin
   const each = named.flatMap((one) => {
     const open = one.thread === undefined ? [] : [openButton(one.thread)];
     if (isStopped(one)) return [button(`Start ${one.label}`, `start:${one.label}`, 'good'), ...open];
-    return one.state !== undefined ? [button(`Stop ${one.label}`, `end:${one.label}`, 'bad'), ...open] : open;
+    return one.state !== undefined ? [button(`Stop ${one.label}`, `end:${stopValue(one)}`, 'bad'), ...open] : open;
   });
   if (each.length + general.length <= MOST_BUTTONS) return inRows([...each, ...general]);
   return [
-    ...menu('start:', 'Start a session', stopped),
-    ...menu('end:', 'Stop a session', running),
+    ...menu('start:', 'Start a session', stopped, ({ label }) => label),
+    ...menu('end:', 'Stop a session', running, stopValue),
     ...inRows(general),
   ];
 
   function openButton(thread: string) {
     return { type: 2 as const, style: 5 as const, label: 'Open', url: linkOf(thread) };
   }
+}
+
+function stopValue({ session, label }: PanelRow): string {
+  return `${session}:${label}`;
 }
 
 function inRows(
@@ -89,8 +93,13 @@ function inRows(
 }
 
 /** If there are more than Discord shows, `!start` and `!kill` still work for the others. */
-function menu(id: string, placeholder: string, rows: readonly PanelRow[]): readonly ComponentRow[] {
+function menu(
+  id: string,
+  placeholder: string,
+  rows: readonly PanelRow[],
+  valueFor: (row: PanelRow) => string,
+): readonly ComponentRow[] {
   if (rows.length === 0) return [];
-  const options = rows.slice(0, MOST_OPTIONS).map(({ label }) => ({ label: shownLabel(label), value: label }));
+  const options = rows.slice(0, MOST_OPTIONS).map((one) => ({ label: shownLabel(one.label), value: valueFor(one) }));
   return [{ type: 1, components: [{ type: 3, custom_id: id, placeholder, options }] }];
 }

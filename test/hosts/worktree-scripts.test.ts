@@ -213,6 +213,69 @@ describe('the end of a session', () => {
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('work\n');
   });
 
+  it.each<[string, (on: RepoForWorktrees, path: string) => void]>([
+    ['the content of a new file', (_, path) => write(join(path, 'new.txt'), 'rewritten\n')],
+    ['a new file, replaced by another one', (_, path) => renameSync(join(path, 'ignored'), join(path, 'new.txt'))],
+    ['a file with any name', (_, path) => write(join(path, '-n "x"\n y'), 'rewritten\n')],
+    ['a link', (_, path) => [rmSync(join(path, 'link')), symlinkSync('b', join(path, 'link'))]],
+    ['a file in another repository', (_, path) => write(join(path, 'inner/c.txt'), 'rewritten\n')],
+    ['a file whose changes git ignores', (_, path) => write(join(path, 'a.txt'), 'rewritten\n')],
+  ])('does not remove it if this changed after the user has seen it: %s', (what, work) => {
+    const on = startRepo();
+    const { path } = on.make();
+    for (const name of ['new.txt', 'ignored', '-n "x"\n y']) write(join(path, name));
+    symlinkSync('a', join(path, 'link'));
+    execFileSync('mkfifo', [join(path, 'pipe')]);
+    if (what.includes('repository')) {
+      on.git(path, 'init', '-q', 'inner');
+      write(join(path, 'inner/c.txt'));
+    }
+    if (what.includes('git ignores')) {
+      on.git(path, 'update-index', '--assume-unchanged', 'a.txt');
+      write(join(path, 'a.txt'));
+    }
+    const [, , , , , , , seen] = end(on);
+    expect(end(on)[7]).toBe(seen);
+    work(on, path);
+    const [is, , , , , , , now] = end(on, 'web', seen);
+    expect(is).toBe('kept');
+    expect(end(on, 'web', now)[0]).toBe('removed');
+  });
+
+  it('does not remove it if a new file has other content of the same length', async () => {
+    const on = startRepo();
+    const { path } = on.make();
+    write(join(path, 'new.txt'));
+    const [, , , , , , , seen] = end(on);
+    const second = () => Math.floor(Date.now() / 1_000);
+    const written = second();
+    await vi.waitFor(() => expect(second()).toBeGreaterThan(written), 3_000); // some versions of ls show no more
+    write(join(path, 'new.txt'), 'late\n');
+    expect(end(on, 'web', seen)[0]).toBe('kept');
+  });
+
+  it('removes it although an ignored file changed after the user has seen it', () => {
+    const on = startRepo();
+    const { path } = on.make();
+    for (const name of ['new.txt', 'ignored']) write(join(path, name));
+    const [, , , , , , , seen] = end(on);
+    write(join(path, 'ignored'), 'later\n');
+    expect(end(on, 'web', seen)[0]).toBe('removed');
+  });
+
+  it('notices a changed file also with an xargs that knows no -0', () => {
+    const bin = tempFolder();
+    writeFileSync(join(bin, 'xargs'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const on = startRepo(undefined, { first: bin });
+    const { path } = on.make();
+    write(join(path, 'new.txt'));
+    const [, , , , , , , seen] = end(on);
+    write(join(path, 'new.txt'), 'rewritten\n');
+    const [is, , , , , , , now] = end(on, 'web', seen);
+    expect(is).toBe('kept');
+    expect(end(on, 'web', now)[0]).toBe('removed');
+  });
+
   it('of two branches with the same commit keeps the last one', () => {
     const on = startRepo();
     const { path } = on.make();

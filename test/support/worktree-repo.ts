@@ -50,10 +50,10 @@ function gitEnvironment(folder: string): Readonly<Record<string, string>> {
   };
 }
 
-/** `lsof`: as on a system without /proc, with the lsof in this folder. */
+/** `lsof`: as on a system without /proc, with the lsof in this folder. `first`: a folder whose programs are found first. */
 export function startRepo(
   folder = realpathSync(tempFolder()),
-  options: { readonly lsof?: string } = {},
+  options: { readonly lsof?: string; readonly first?: string } = {},
 ): RepoForWorktrees {
   const env = gitEnvironment(folder);
   const home = join(folder, 'home');
@@ -69,7 +69,8 @@ export function startRepo(
     const cut = killAt === undefined ? text : text.replace(step, () => `${happens}\n`);
     const lsof = options.lsof;
     const shell = lsof === undefined ? cut : cut.replaceAll('/proc/self/fd', '/nonexistent');
-    const path = lsof === undefined ? env : { ...env, PATH: `${lsof}:${env.PATH}` };
+    const first = lsof ?? options.first;
+    const path = first === undefined ? env : { ...env, PATH: `${first}:${env.PATH}` };
     const ran = spawnSync('sh', ['-c', shell, 'sh', home, 'laptop', ...args], {
       env: path,
       encoding: 'utf8',

@@ -6,6 +6,7 @@ const row = (label: string, more: Partial<PanelRow> = {}): PanelRow => ({
   label,
   host: 'laptop',
   thread: '1',
+  session: 'aBcD_-123456',
   state: { state: 'idle', since: 60_000 },
   because: undefined,
   agent: undefined,
@@ -43,6 +44,16 @@ describe('the message of the panel', () => {
       const text = JSON.stringify(draft(shown).components);
       expect(text).toMatch(/"label":"(?:Stop )?shop0⟨U\+202E⟩⟨U\+200B⟩@mini"/);
       expect(text).toContain(`${rows[0]?.label}"`); // what a tap means
+    }
+  });
+
+  it('has the session in what stops it, within the 100 characters of Discord', () => {
+    const rows = Array.from({ length: 13 }, (_, at) => row(`${at}`.padEnd(80, 'x')));
+    for (const shown of [rows.slice(0, 1), rows]) {
+      const text = JSON.stringify(draft(shown).components);
+      const [, value = ''] = /"(?:custom_id":"end:|value":")([^"]+x)"/.exec(text) ?? [];
+      expect(value).toBe(`aBcD_-123456:${rows[0]?.label}`);
+      expect(`end:${value}`.length).toBeLessThanOrEqual(100);
     }
   });
 

@@ -7,7 +7,8 @@ import type { Faults } from '../../support/as-discord.mjs';
 import { buttonOf } from '../../support/prompt-pane.ts';
 import type { WireMessage } from '../../support/workspace.ts';
 import { makeRepo } from '../../support/worktree-repo.ts';
-import { aWhile, type Setting, WAIT } from '../bridge-setup.ts';
+import { aWhile, reconcile, type Setting, WAIT } from '../bridge-setup.ts';
+import { openWhispers } from '../tap-message.ts';
 import { sessionsOf, startDeclared } from './declared-setup.ts';
 
 const named = { servers: (own: object) => [{ ...own, name: 'discord' }] } as never as object;
@@ -60,6 +61,39 @@ describe('the panel', () => {
     await setting.say(setting.workspace.channelId, `!kill ${alike}-2@${setting.config.host}`);
     await vi.waitFor(() => expect(sessionsOf(tmux)).not.toContain(`${alike}-2`), WAIT);
     expect(sessionsOf(tmux)).toContain('shop');
+  });
+
+  it.each([
+    ['another one', []],
+    ['a declared one', [{ name: 'shop', start: 'manual' }]],
+  ])('stops no newer session of that name than it shows: %s', async (_, declared) => {
+    let isLate = false;
+    const faults: Faults = {
+      onRequest: ({ method }) => (isLate && method === 'PATCH' ? { kind: 'answer', status: 503 } : undefined),
+    };
+    const { setting } = await startDeclared(declared, { ...named, faults, file: { panel: true } });
+    const { tmux } = setting.machine;
+    tmux.call('new-session', '-d', '-s', 'other', 'cat');
+    await setting.claude('shop');
+    const panel = await untilPanel(setting, /`shop` <#\d+> idle/);
+    const whispers = await openWhispers(setting);
+    isLate = true;
+    tmux.call('kill-session', '-t', '=shop');
+    const newer = tmux.call('new-session', '-d', '-P', '-F', '#{session_id}', '-s', 'shop', 'cat').trim();
+    for (const isKnown of [false, true]) {
+      if (isKnown) await reconcile(setting);
+      await tap(setting, panel, 'Stop shop');
+      await vi.waitFor(() => expect(whispers().at(isKnown ? 1 : 0)).toMatch(/^⚠️ Not ended: .*`shop`.*earlier/), WAIT);
+    }
+    expect(tmux.call('list-sessions', '-F', '#{session_id} #S')).toContain(`${newer} shop`);
+    isLate = false;
+    const next = await vi.waitFor(async () => {
+      const [now] = await panelsOf(setting);
+      expect(now && buttonOf(now, 'Stop shop')).not.toBe(buttonOf(panel, 'Stop shop'));
+      return now as WireMessage;
+    }, WAIT);
+    await tap(setting, next, 'Stop shop');
+    await vi.waitFor(() => expect(sessionsOf(tmux)).not.toContain('shop'), WAIT);
   });
 
   it('is posted again once if it is deleted', async () => {
