@@ -19,6 +19,7 @@ import { parseLetter } from '../hooks/letter.ts';
 import { obeyOrder } from '../hooks/obey-order.ts';
 import { openOutbox } from '../hooks/outbox.ts';
 import { letterArrived, postLetter, postSetAsideNotice } from '../hooks/post-letter.ts';
+import { createRiskTurns, type RiskTurns } from '../hooks/risk-turns.ts';
 import { type Collector, keepCollecting } from '../hosts/collect-letters.ts';
 import { filesForHosts } from '../install/program-files.ts';
 import { openShared, type Shared } from '../threads/shared-services.ts';
@@ -30,10 +31,12 @@ interface RunningCourier {
   readonly signal: AbortSignal;
   /** Also collects letters from other hosts. */
   readonly collects?: boolean;
+  readonly turns?: RiskTurns;
 }
 
 /** Delivers letters until the signal, or until there was nothing to do for `lingerMs`. */
-export async function runCourierHere(shared: Shared, work: RunningCourier): Promise<void> {
+export async function runCourierHere(shared: Shared, given: RunningCourier): Promise<void> {
+  const work = { ...given, turns: createRiskTurns() };
   const { hosts, config } = shared;
   const contexts = openCourierContexts(shared);
   setMaxListeners(0, work.signal); // each host adds listeners; Node.js would warn about a leak

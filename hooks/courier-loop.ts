@@ -5,7 +5,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { isThreadmuxError } from '../core/errors.ts';
-import { createConcurrencyLimit, createKeyedQueue } from '../core/keyed-queue.ts';
+import { createConcurrencyLimit } from '../core/keyed-queue.ts';
 import type { Log } from '../core/log.ts';
 import { pauseMs } from '../core/retry-with-pauses.ts';
 import { isOfClosedThread } from '../discord/threads.ts';
@@ -15,6 +15,7 @@ import { LOCK_REFRESH_MS, refreshCourierLock } from './courier-lock.ts';
 import { isOfBox, type Letter, type LetterReading, readLetter } from './letter.ts';
 import type { Order } from './orders.ts';
 import { type FailedLetter, openFailedLetters, openOutbox } from './outbox.ts';
+import type { RiskTurns } from './risk-turns.ts';
 
 interface CourierOptions {
   readonly home: Home;
@@ -25,8 +26,10 @@ interface CourierOptions {
   readonly onEvent?: () => void;
   /** Called as soon as a letter arrives, before earlier letters are delivered; may be called more than once. */
   readonly arrived: (letter: Letter) => void;
-  /** Must call `risky` before it processes the letter's text. */
-  readonly deliver: (letter: Letter, risky: () => void) => Promise<void>;
+  /** Shared by all couriers of this process. */
+  readonly turns?: RiskTurns;
+  /** Must call `risky`, and wait for it, before it processes the letter's text. */
+  readonly deliver: (letter: Letter, risky: () => Promise<void>) => Promise<void>;
   /** Executes an order of the command line. */
   readonly obey?: (order: Order) => Promise<void>;
   /** Posts in the letter's thread that the letter was set aside. */
@@ -56,9 +59,8 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   const { home, log, signal } = options;
   const outbox = openOutbox(options.outbox ?? home.folder('outbox'));
   const working = new Set<string>();
-  const attempts = openFailedLetters(outbox.folder);
+  const attempts = openFailedLetters(outbox.folder, options.turns);
   const running = new Set<FailedLetter>();
-  const oneAtATime = createKeyedQueue();
   const someAtATime = createConcurrencyLimit(AT_ONCE);
   const skipped = new Set<string>();
   const announced = new Set<string>();
@@ -92,22 +94,16 @@ export async function runCourier(options: CourierOptions): Promise<void> {
   }
 
   async function handle(path: string): Promise<void> {
-    const begun = attempts.begin(path);
-    // Suspects run one at a time, so that a letter that was only handled next to a deadly one is not blamed again.
-    if (begun.unfinished > 0) await oneAtATime('suspects', () => tryOnce(path, begun));
-    else await tryOnce(path, begun);
-  }
-
-  async function tryOnce(path: string, begun: FailedLetter): Promise<void> {
     if (signal.aborted) return;
+    const begun = attempts.begin(path);
     if (begun.unfinished >= DEADLY) {
       await giveUp(path, 'the process died twice while handling it');
       return begun.end();
     }
     running.add(begun);
-    begun.risky();
     try {
-      await deliverOne(path, begun);
+      await begun.risky();
+      if (!signal.aborted) await deliverOne(path, begun);
     } finally {
       running.delete(begun);
       begun.end();

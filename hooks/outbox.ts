@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { reportWatchFailed, tryBestEffort } from '../home/atomic-write.ts';
+import { createRiskTurns, type RiskTurns } from './risk-turns.ts';
 
 export type Outbox = ReturnType<typeof openOutbox>;
 
@@ -161,23 +162,27 @@ function namesIn(folder: string): readonly string[] {
 export interface FailedLetter {
   /** How many earlier attempts began and never ended. */
   readonly unfinished: number;
-  /** Call before processing the letter's text: if the process dies now, the letter may be the reason. */
-  risky(): void;
+  /** Call before processing the letter's text: if the process dies now, the letter may be the reason. Waits for its turn. */
+  risky(): Promise<void>;
   /** The attempt ended, successful or not: it did not kill the process. */
   end(): void;
 }
 
-/** A process that still runs this long after a risky step is waiting for something else, such as the network. */
+/**
+ * A process that still runs this long after a risky step is waiting for something else, such as the network: the letter is
+ * not blamed, and its turn ends, so that no other letter waits for the server with it.
+ */
 const ANSWERING_MS = 2_000;
 const FOLDER = 'begun';
 
-export function openFailedLetters(outbox: string) {
+export function openFailedLetters(outbox: string, turns: RiskTurns = createRiskTurns()) {
   const folder = join(outbox, FOLDER);
   return {
     begin(letter: string): FailedLetter {
       const [box = '', name = ''] = letter.split('/').slice(-2);
       const note = join(folder, `${box}-${name}`);
       const unfinished = countIn(note);
+      const turn = { isSuspect: unfinished > 0 };
       let timer: NodeJS.Timeout | undefined;
       let isNoted = false;
       // A full or read-only disk must not prevent the delivery.
@@ -189,19 +194,24 @@ export function openFailedLetters(outbox: string) {
         });
       return {
         unfinished,
-        risky() {
+        async risky() {
+          await turns.take(turn);
           clearTimeout(timer);
           if (!isNoted)
             isNoted = tryBestEffort(note, () => {
               mkdirSync(folder, { recursive: true, mode: 0o700 });
               write(note, unfinished + 1);
             });
-          timer = setTimeout(restore, ANSWERING_MS).unref();
+          timer = setTimeout(() => {
+            restore();
+            turns.giveBack(turn);
+          }, ANSWERING_MS).unref();
         },
         end() {
           clearTimeout(timer);
           if (existsSync(letter)) restore();
           else tryBestEffort(note, () => rmSync(note, { force: true }));
+          turns.giveBack(turn);
         },
       };
     },

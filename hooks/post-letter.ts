@@ -30,10 +30,10 @@ import { handleIdle } from './idle.ts';
 import type { Letter } from './letter.ts';
 import { post, postTextsBefore } from './post-texts.ts';
 
-/** Calls `risky` before it processes the letter's text. */
-export async function postLetter(letter: Letter, context: CourierContext, risky: () => void = () => {}): Promise<void> {
+/** Waits for `risky` before it processes the letter's text. */
+export async function postLetter(letter: Letter, context: CourierContext, risky = async () => {}): Promise<void> {
   const { event } = letter;
-  risky();
+  await risky();
   if (event.event === 'asked') return ask(letter, event, context);
   if (isNested(letter)) return;
   const report = await reportOf(letter, context);
@@ -42,7 +42,7 @@ export async function postLetter(letter: Letter, context: CourierContext, risky:
   const outcome = await handle(event, report);
   if (outcome.say !== undefined) {
     const { say, id = letter.id } = outcome;
-    risky();
+    await risky();
     await context.inTurn(thread.thread, () => post(report, id, letter.writtenAt, say));
     // If the session was renamed while the thread was archived, rename the thread now that it is open.
     if (thread.archived !== 'no')

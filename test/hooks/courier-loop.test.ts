@@ -326,6 +326,26 @@ describe('the courier', () => {
     await vi.waitFor(() => expect(readdirSync(begun)).toEqual([]), 20_000);
   });
 
+  it('delivers the letters of other panes while a suspect waits for the server, and does not blame the suspect again', async () => {
+    const machine = startMachine();
+    const begun = join(machine.home.folder('outbox'), 'begun');
+    mkdirSync(begun);
+    machine.write(PANE, stopInput('suspect'));
+    const [letter = ''] = machine.letters();
+    const note = join(begun, letter.split('/').slice(-2).join('-'));
+    writeFileSync(note, '1\n');
+    const got: (string | undefined)[] = [];
+    inProcess(machine, async (one) => {
+      got.push(textOf(one));
+      if (textOf(one) === 'suspect') await sleep(60_000, undefined, { ref: false });
+    });
+    await vi.waitFor(() => expect(got).toEqual(['suspect']), 20_000);
+    expect(readFileSync(note, 'utf8')).toBe('2\n');
+    machine.write({ ...PANE, TMUX_PANE: '%8' }, stopInput('elsewhere'));
+    await vi.waitFor(() => expect(got).toEqual(['suspect', 'elsewhere']), 20_000);
+    expect(readFileSync(note, 'utf8')).toBe('1\n');
+  });
+
   it('sets a corrupt letter aside with a line in the log, and delivers the rest', async () => {
     const workspace = await startTestWorkspace();
     const machine = startMachine(workspace);
