@@ -25,6 +25,8 @@ interface Conversation {
   following: 'no' | 'soon' | 'yes';
   /** What was told of the turn that ran when we began to follow it, because the server may tell it again. */
   readonly told: Set<string>;
+  /** The last turn whose prompt was told. */
+  prompted: string;
   /** The last complete text, until it is clear whether it is the reply: that one notifies. */
   held: EventOf<'said'> | undefined;
   /** By the id of their item, until the turn ends. */
@@ -37,6 +39,8 @@ interface OpenAsk {
   readonly ask: string;
 }
 
+/** The server tells of a prompt within this time. */
+const PROMPT_MS = 250;
 const FIRST_RETRY_MS = 25;
 const LONGEST_RETRY_MS = 1_000;
 
@@ -58,6 +62,7 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
       isActive,
       following: 'no',
       told: new Set(),
+      prompted: '',
       held: undefined,
       changes: new Map(),
     });
@@ -87,7 +92,8 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
         });
         one.following = 'yes';
         for (const turn of readResumed(result).turns) tellMissed(one, turn);
-        return;
+        await sleep(PROMPT_MS);
+        return one.isActive && one.prompted === '' ? await tellPrompt(one, id) : undefined;
       } catch {
         if (!one.isActive) {
           one.following = 'no';
@@ -108,6 +114,20 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
     finish(one, turn);
   }
 
+  /** The server tells a prompt to nobody if it is taken in the moment in which we begin to follow: then we ask for it. */
+  async function tellPrompt(one: Conversation, id: string, turnId?: string): Promise<void> {
+    const read = await server.call('thread/read', { threadId: id, includeTurns: true }).catch(() => undefined);
+    const turn = readThread(read)?.turns.at(-1);
+    if (turn === undefined || one.prompted === turn.id || turn.id !== (turnId ?? turn.id)) return;
+    if (turnId === undefined && turn.status !== 'inProgress') return;
+    for (const item of turn.items) if (item.type === 'userMessage') tellItem(one, turn.id, item);
+  }
+
+  function tellItem(one: Conversation, turn: string, item: ServerItem): void {
+    if (item.type === 'userMessage') one.prompted = turn;
+    tell(one, `${item.id} begins`, startedItem(one.base, turn, item));
+  }
+
   function tell(one: Conversation, key: string, event: AgentEvent | undefined): void {
     if (event === undefined || one.told.has(key)) return;
     one.told.add(key);
@@ -125,7 +145,7 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
   function begin(one: Conversation, turn: string, item: ServerItem): void {
     sayHeld(one);
     if (item.type === 'fileChange') one.changes.set(item.id, changesOf(item));
-    tell(one, `${item.id} begins`, startedItem(one.base, turn, item));
+    tellItem(one, turn, item);
   }
 
   function complete(one: Conversation, turn: string, item: ServerItem): void {
@@ -191,7 +211,8 @@ export function startCompanion(server: ServerConnection, reporter: Reporter, sta
       case 'item/completed':
         return one === undefined ? undefined : complete(one, params.turnId, params.item);
       case 'turn/completed':
-        return one === undefined ? undefined : finish(one, params.turn);
+        if (one === undefined || one.prompted === params.turn.id) return one && finish(one, params.turn);
+        return void tellPrompt(one, params.threadId, params.turn.id).then(() => finish(one, params.turn));
       case 'serverRequest/resolved':
         return one === undefined ? undefined : close(one.base, keyOf(params.threadId, params.requestId));
     }
