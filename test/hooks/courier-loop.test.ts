@@ -71,6 +71,18 @@ await runCourier({
   return { child, ended: new Promise<void>((resolve) => child.once('exit', () => resolve())) };
 }
 
+/** A letter that was being processed when an earlier courier was killed. */
+function startWithSuspect(text: string) {
+  const machine = startMachine();
+  const begun = join(machine.home.folder('outbox'), 'begun');
+  mkdirSync(begun);
+  machine.write(PANE, stopInput(text));
+  const [letter = ''] = machine.letters();
+  const note = join(begun, letter.split('/').slice(-2).join('-'));
+  writeFileSync(note, '1\n');
+  return { machine, begun, note };
+}
+
 const textOf = (letter: Letter) => (letter.event.event === 'idle' ? letter.event.text : undefined);
 
 describe('the courier', () => {
@@ -314,12 +326,7 @@ describe('the courier', () => {
   });
 
   it('clears a letter that was only in progress while another one killed the courier', async () => {
-    const machine = startMachine();
-    const begun = join(machine.home.folder('outbox'), 'begun');
-    mkdirSync(begun);
-    machine.write(PANE, stopInput('harmless'));
-    const [letter = ''] = machine.letters();
-    writeFileSync(join(begun, letter.split('/').slice(-2).join('-')), '1\n');
+    const { machine, begun } = startWithSuspect('harmless');
     const got: (string | undefined)[] = [];
     inProcess(machine, async (one) => void got.push(textOf(one)));
     await vi.waitFor(() => expect(got).toEqual(['harmless']), 20_000);
@@ -327,13 +334,7 @@ describe('the courier', () => {
   });
 
   it('delivers the letters of other panes while a suspect waits for the server, and does not blame the suspect again', async () => {
-    const machine = startMachine();
-    const begun = join(machine.home.folder('outbox'), 'begun');
-    mkdirSync(begun);
-    machine.write(PANE, stopInput('suspect'));
-    const [letter = ''] = machine.letters();
-    const note = join(begun, letter.split('/').slice(-2).join('-'));
-    writeFileSync(note, '1\n');
+    const { machine, note } = startWithSuspect('suspect');
     const got: (string | undefined)[] = [];
     inProcess(machine, async (one) => {
       got.push(textOf(one));
